@@ -1,0 +1,36 @@
+# Everything a person or CI runs. `make` alone lists it.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup bench test lint format clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+setup: $(INSTALLED) ## make .venv and install the pinned packages
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@echo "decider: making .venv and installing the pinned packages (about 1.6 GB, once)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "decider: Python 3.11 or newer is needed; PYTHON=... names another one"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint constraints.txt --editable '.[test]'
+	@touch $@
+
+test: setup ## run the tests
+	$(BIN)/python -m pytest
+
+lint: setup ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: setup ## rewrite the sources in the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove what the targets made
+	rm -rf .venv .asv out build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""The engine: a model, its backends and its readout. Knows the grid; knows no costs or queues."""

@@ -1,0 +1,1 @@
+"""The server: settings, admission, batcher and HTTP app around an engine."""
