@@ -330,3 +330,9 @@ def _lint_row_limit(grid: BucketGrid, max_row_tokens: int | None) -> list[Findin
 
 def _listed(values: Sequence[int]) -> str:
     return ", ".join(str(value) for value in values)
+
+
+CPU_GRID = BucketGrid(
+    length_buckets=tuple(t for t in DEFAULT_LENGTH_BUCKETS if t <= 1_024), token_budget=4_096
+)
+"""The default grid without a GPU: what a laptop's CPU runs in a fraction of a second."""
