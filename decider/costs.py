@@ -15,12 +15,14 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, SupportsFloat
 
 from decider.files import write_text
 from decider.grid import BucketGrid, Shape
 
 SCHEMA = "decider.cost/1"
+GRID_FILE_SCHEMA = "decider.grid/1"
+"""What `python -m benchmarks.forward` writes; its cells are the same as a measured cost's."""
 
 COST_STEP = 1 / 1024
 """The step that costs are rounded to. A power of two, so that sums below 2**43 are exact."""
@@ -30,9 +32,9 @@ class CostModel(Protocol):
     """What one forward costs.
 
     Subclass it and define `cost`; the planner needs no more. `sizes` and `shape` have defaults that
-    are right for every cost and slow for a stepwise one. A cost may be any finite number of at
-    least 0; the planner closes it under free disposal (a forward may always run longer or with
-    empty rows), so it need not rise with either argument.
+    are right for every cost and slow for a stepwise one. A cost is finite, at least 0 and does not
+    fall as rows are added, since a forward may run with empty rows. It may fall as the length
+    grows: the planner then runs shorter rows at the cheaper length.
     """
 
     def cost(self, rows: int, length: int) -> float:
@@ -40,9 +42,9 @@ class CostModel(Protocol):
         ...
 
     def sizes(self, length: int, cap: int) -> Sequence[int]:  # noqa: ARG002
-        """The group sizes worth trying at `length`, rising, the last one `cap`.
+        """The group sizes worth trying at `length`, rising, none above `cap`.
 
-        Between two of them the cost must be that of the larger.
+        Between two of them the cost must be that of the larger; more rows than the last cannot run.
         """
         return range(1, cap + 1)
 
@@ -63,11 +65,10 @@ def checked_overhead(overhead: float) -> float:
     Raises:
         ValueError: it is not a finite number of at least 0.
     """
-    if isinstance(overhead, bool) or not isinstance(overhead, (int, float)):
-        try:
-            overhead = float(overhead)
-        except (TypeError, ValueError):
-            raise ValueError(f"overhead must be a number, not {overhead!r}") from None
+    if isinstance(overhead, (bool, str)) or not isinstance(overhead, SupportsFloat):
+        raise ValueError(f"overhead must be a number, not {overhead!r}")
+    if not isinstance(overhead, (int, float)):
+        overhead = float(overhead)
     if not math.isfinite(overhead) or overhead < 0:
         raise ValueError(f"overhead must be finite and at least 0, not {overhead!r}")
     return overhead
@@ -128,14 +129,14 @@ class MeasuredCost(CostModel):
     runs as a larger one that was. Milliseconds become token-units by the time of one padded token
     in the largest measured forward.
 
-    Beyond the longest measured length (rows the grid does not bucket) each padded token more than
-    the largest cells hold costs one token-unit: an extrapolation, used to price such rows and never
-    to merge them.
+    Beyond the longest measured length each padded token more than the cells hold costs one
+    token-unit. This extrapolation is there to price rows above the last bucket, which do not merge.
 
     Args:
         cells: milliseconds by (batch, length).
-        grid: a grid that the cells must cover: for each of its length buckets and for the rows a
-            forward takes there some measured cell must be large enough.
+        grid: the grid to run on. Only cells that it captures are used, since no other can run, and
+            they must cover it: for each of its length buckets, and for as many rows as a forward
+            takes there, one of them must be large enough.
         source: where the cells were measured, for people.
 
     Raises:
@@ -155,13 +156,15 @@ class MeasuredCost(CostModel):
             _checked_shape(shape): _checked_time(shape, ms) for shape, ms in cells.items()
         }
         self.source = source
+        if grid is not None:
+            captured = set(grid.shapes)
+            self.cells = {shape: ms for shape, ms in self.cells.items() if shape in captured}
+            _check_covers(self.cells, grid)
         largest = max(self.cells, key=lambda shape: (shape.batch * shape.length, shape))
         self.milliseconds_per_token = self.cells[largest] / (largest.batch * largest.length)
         self._batches = sorted({shape.batch for shape in self.cells})
         self._longest = max(shape.length for shape in self.cells)
         self._closed: dict[tuple[int, int], tuple[float, Shape]] = {}
-        if grid is not None:
-            self._check_covers(grid)
 
     def cost(self, rows: int, length: int) -> float:
         """Cost in token-units.
@@ -174,6 +177,8 @@ class MeasuredCost(CostModel):
     def sizes(self, length: int, cap: int) -> Sequence[int]:
         if length > self._longest:
             return range(1, cap + 1)
+        widest = max(shape.batch for shape in self.cells if shape.length >= length)
+        cap = min(cap, widest)
         return [*(b for b in self._batches if b < cap), cap]
 
     def shape(self, rows: int, length: int) -> Shape:
@@ -205,15 +210,6 @@ class MeasuredCost(CostModel):
         ms, _, shape = min(holding)
         return rounded(ms / self.milliseconds_per_token), shape
 
-    def _check_covers(self, grid: BucketGrid) -> None:
-        for length in grid.length_buckets:
-            rows = grid.max_rows(length)
-            if not any(b >= rows and t >= length for b, t in self.cells):
-                raise ValueError(
-                    f"the measured cells do not cover the grid: none holds {rows} rows of "
-                    f"{length} tokens"
-                )
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MeasuredCost) and self.cells == other.cells
 
@@ -241,8 +237,12 @@ def to_dict(cost: Cost) -> dict[str, Any]:
     return {"schema": SCHEMA, "kind": "measured", "source": cost.source, "cells": cells}
 
 
-def from_dict(values: Mapping[str, Any]) -> Cost:
-    """The model that `to_dict` wrote.
+def from_dict(values: Mapping[str, Any], grid: BucketGrid | None = None) -> Cost:
+    """The model that `to_dict` wrote; a measured one also from the grid file of a measurement.
+
+    Args:
+        values: the JSON object.
+        grid: the grid that a measured table is to run on; see `MeasuredCost`.
 
     Raises:
         ValueError: another schema or kind, a missing field, or a value the model refuses.
@@ -250,11 +250,13 @@ def from_dict(values: Mapping[str, Any]) -> Cost:
     readers: dict[str, Callable[[Mapping[str, Any]], Cost]] = {
         "linear": lambda v: LinearCost(v["overhead"]),
         "ladder": lambda v: LadderCost(v["overhead"], BucketGrid.from_dict(v["grid"])),
-        "measured": lambda v: MeasuredCost(_cells(v["cells"]), source=v.get("source", "")),
+        "measured": lambda v: MeasuredCost(_cells(v["cells"]), grid, v.get("source", "")),
     }
-    if not isinstance(values, Mapping) or values.get("schema") != SCHEMA:
-        found = values.get("schema") if isinstance(values, Mapping) else type(values).__name__
-        raise ValueError(f"not a cost model of schema {SCHEMA!r}: found {found!r}")
+    schema = values.get("schema") if isinstance(values, Mapping) else type(values).__name__
+    if schema == GRID_FILE_SCHEMA:
+        values = {**values, "kind": "measured", "source": _source(values)}
+    elif schema != SCHEMA:
+        raise ValueError(f"neither {SCHEMA!r} nor {GRID_FILE_SCHEMA!r}: its schema is {schema!r}")
     kind = values.get("kind")
     if kind not in readers:
         raise ValueError(f"cost model of kind {kind!r}; known: {', '.join(readers)}")
@@ -264,14 +266,14 @@ def from_dict(values: Mapping[str, Any]) -> Cost:
         raise ValueError(f"cost model of kind {kind!r}: bad or missing field {error}") from None
 
 
-def load(path: Path | str) -> Cost:
-    """The cost model in a JSON file.
+def load(path: Path | str, grid: BucketGrid | None = None) -> Cost:
+    """The cost model in a JSON file, for `grid` where it is measured; see `from_dict`.
 
     Raises:
         ValueError: the file cannot be read or holds no cost model; the message names the file.
     """
     try:
-        return from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
+        return from_dict(json.loads(Path(path).read_text(encoding="utf-8")), grid)
     except (OSError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from None
 
@@ -279,6 +281,22 @@ def load(path: Path | str) -> Cost:
 def save(cost: Cost, path: Path | str) -> None:
     """Write the model as a JSON file, whole or not at all."""
     write_text(path, json.dumps(to_dict(cost), indent=1) + "\n")
+
+
+def _check_covers(cells: Mapping[Shape, float], grid: BucketGrid) -> None:
+    for length in grid.length_buckets:
+        rows = grid.max_rows(length)
+        if not any(shape.batch >= rows and shape.length >= length for shape in cells):
+            raise ValueError(
+                f"the measured cells do not cover the grid: none that it captures holds {rows} "
+                f"rows of {length} tokens"
+            )
+
+
+def _source(grid_file: Mapping[str, Any]) -> str:
+    environment = grid_file.get("environment", {})
+    known = (environment.get(name) for name in ("machine", "gpu", "torch", "commit"))
+    return " ".join([str(grid_file.get("model", "")), *(str(value) for value in known if value)])
 
 
 def _cells(values: Iterable[Mapping[str, Any]]) -> dict[tuple[int, int], float]:
