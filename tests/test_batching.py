@@ -27,7 +27,7 @@ from decider.batching import (
 from decider.costs import CostModel, LadderCost, LinearCost, MeasuredCost
 from decider.grid import BucketGrid
 from decider.workloads import MIXES, row_lengths
-from tests.textbook import Textbook, cheapest_partition, reference_plan
+from tests.oracles import cheapest_partition, reference_plan, textbook_plan
 
 GRID = BucketGrid()
 SHARED = Path(__file__).parents[2] / "shared"
@@ -134,7 +134,7 @@ class TestCheapest:
         lengths = [min(n, 8_192) for n in lengths]
         cost = LadderCost(overhead, GRID)
         plan = plan_queue(lengths, GRID, cost, cap)
-        textbook = Textbook(GRID, cost, cap).plan(lengths)
+        textbook = textbook_plan(lengths, GRID, cost, cap)
         assert plan_cost(plan, cost=cost) == plan_cost(textbook, cost=cost)
 
     @given(queues, st.integers(0, 4_096), caps)

@@ -1,18 +1,16 @@
 """Slow, obviously right planners: the oracles that the fast one is compared with.
 
-`reference_plan` is the planner as first specified, `Textbook` the same dynamic program (rows x
+`reference_plan` is the planner as first specified, `textbook_plan` the same dynamic program (rows x
 cap) for any cost, and `cheapest_partition` tries every set partition.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 
+from benchmarks.textbook import Plan, Textbook, split
 from decider.costs import CostModel
 from decider.grid import BucketGrid
-
-Plan = list[tuple[int, list[int]]]
 
 
 def reference_plan(lengths, pad_len, max_rows, max_batch, overhead=512, mergeable=None) -> Plan:
@@ -28,51 +26,17 @@ def reference_plan(lengths, pad_len, max_rows, max_batch, overhead=512, mergeabl
     for T, rows in alone.items():
         plan += [(T, rows[k : k + cap[T]]) for k in range(0, len(rows), cap[T])]
     order = sorted((i for i in range(len(pads)) if merge[i]), key=lambda i: -pads[i])
-    table = [cap[pads[i]] for i in order]
-    cost = {T: [overhead + g * T for g in range(cap[T] + 1)] for T in set(pads)}
-    return plan + _split(order, [pads[i] for i in order], table, cost)
+    costs = {T: [overhead + g * T for g in range(cap[T] + 1)] for T in cap}
+    return plan + split(order, [pads[i] for i in order], cap, costs)
 
 
-class Textbook:
-    """The textbook dynamic program, rows x cap, for rows that fit the grid's length buckets.
+def textbook_plan(lengths: Sequence[int], grid: BucketGrid, cost: CostModel, max_batch=32) -> Plan:
+    """The textbook plan of rows that fit the grid's length buckets."""
 
-    Its tables of caps and costs are made once, as the fast planner's are, so that a comparison of
-    speeds compares the programs.
-    """
+    def cap(T: int) -> int:
+        return max(1, min(max_batch, grid.max_rows(T)))
 
-    def __init__(self, grid: BucketGrid, cost: CostModel, max_batch: int = 32) -> None:
-        self.ladder = grid.length_buckets
-        self.cap = {T: max(1, min(max_batch, grid.max_rows(T))) for T in self.ladder}
-        self.costs = {
-            T: [0, *(cost.cost(g, T) for g in range(1, cap + 1))] for T, cap in self.cap.items()
-        }
-
-    def plan(self, lengths: Sequence[int]) -> Plan:
-        pads = [self.ladder[bisect_left(self.ladder, n)] for n in lengths]
-        order = sorted(range(len(pads)), key=lambda i: -pads[i])
-        return _split(
-            order, [pads[i] for i in order], [self.cap[pads[i]] for i in order], self.costs
-        )
-
-
-def _split(order, lengths, caps, costs) -> Plan:
-    count = len(order)
-    least = [0] * (count + 1)
-    take = [0] * (count + 1)
-    for k in range(count - 1, -1, -1):
-        row_costs = costs[lengths[k]]
-        best, chosen = None, 1
-        for g in range(1, min(caps[k], count - k) + 1):
-            value = row_costs[g] + least[k + g]
-            if best is None or value <= best:
-                best, chosen = value, g
-        least[k], take[k] = best, chosen
-    plan: Plan = []
-    k = 0
-    while k < count:
-        plan.append((lengths[k], sorted(order[k : k + take[k]])))
-        k += take[k]
-    return plan
+    return Textbook(grid.length_buckets, cap, cost.cost).plan(lengths)
 
 
 def set_partitions(items: list[int]) -> Iterator[list[list[int]]]:
