@@ -37,10 +37,10 @@ def cost_model(name: str) -> CostModel:
 def frozen_milliseconds(batch: int, length: int) -> float:
     """A made-up table, like a measured one where it matters to a planner.
 
-    It has a fixed cost, a term in the square of the length, and cells out of line by up to 3%, some
+    It has a fixed cost, a term in the square of the length, and cells out of line by up to 8%, some
     of them slower than larger cells.
     """
-    wobble = 1 + 0.03 * ((batch * 7 + length // 64 * 13) % 5 - 2) / 2
+    wobble = 1 + 0.08 * ((batch * 7 + length // 64 * 13) % 5 - 2) / 2
     return wobble * (2.0 + 0.004 * batch * length * (1 + length / 20_000))
 
 

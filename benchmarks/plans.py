@@ -6,6 +6,7 @@ A plan that costs more than the per-bucket grouping, or breaks an invariant, fai
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 
 from benchmarks import queues
@@ -153,7 +154,18 @@ def ladder_costs(mix: str, rows: int) -> Iterator[tuple[float, float, float, flo
 
 
 def main() -> None:
-    """Print what plans really cost, as mean cost on the ladder over the same queues."""
+    """Print what plans really cost, or draw where the cost goes."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.plans", description=__doc__)
+    parser.add_argument("--picture", metavar="FILE.svg", help="draw the waste ledgers instead")
+    arguments = parser.parse_args()
+    if arguments.picture:
+        draw(arguments.picture)
+    else:
+        print_table()
+
+
+def print_table() -> None:
+    """Mean cost on the ladder over the same queues, as a share of per-bucket grouping's."""
     print(f"{TABLE_QUEUES} queues each, overhead {OVERHEAD}, cost on the ladder over per-bucket's;")
     print("worst is the highest ladder / min(per-bucket, linear) of any queue")
     print("| mix | rows | linear | ladder | lower bound | ladder / linear | worst |")
@@ -167,6 +179,38 @@ def main() -> None:
                 f"| {mix} | {rows} | {linear / per_bucket:.3f} | {ladder / per_bucket:.3f} | "
                 f"{bound / per_bucket:.3f} | {ladder / linear:.3f} | {worst:.3f} |"
             )
+
+
+def draw(path: str) -> None:
+    """The waste ledgers of 64 `decision` rows under each plan, as stacked bars in an SVG file."""
+    import altair  # of the `report` extra; the benchmarks do without
+
+    waiting = [queues.queue("decision", 64, seed) for seed in range(TABLE_QUEUES)]
+    ladder = cost_model("ladder")
+    values = []
+    for name in ("per-bucket", "linear", "ladder"):
+        for lengths in waiting:
+            if name == "per-bucket":
+                plan = per_bucket_groups(lengths, GRID.pad_len, GRID.max_rows, MAX_BATCH)
+            else:
+                plan = Planner(GRID, cost_model(name), MAX_BATCH).plan(lengths)
+            ledger = explain(plan, lengths, GRID.pad_len, ladder)
+            for order, part in enumerate(PARTS):
+                tokens = getattr(ledger, part) / TABLE_QUEUES
+                label = part.replace("co_batch", "co-batch").replace("_", " ")
+                values.append({"plan": name, "part": label, "order": order, "tokens": tokens})
+    parts = list(dict.fromkeys(value["part"] for value in values))
+    chart = altair.Chart(
+        altair.Data(values=values), width=640, height=altair.Step(34), background="white"
+    )
+    chart.mark_bar(stroke="white").encode(
+        y=altair.Y("plan:N", sort=["per-bucket", "linear", "ladder"], title="planned with"),
+        x=altair.X("sum(tokens):Q", title="mean cost of a queue on the ladder, token-units"),
+        color=altair.Color("part:N", sort=parts, title=None).scale(
+            domain=parts, scheme="tableau10"
+        ),
+        order="order:Q",
+    ).save(path)
 
 
 if __name__ == "__main__":

@@ -208,13 +208,19 @@ class Planner:
         # Stable, and a radix sort on so small a type: arrival order is kept inside a bucket.
         order: list[int] = np.argsort(len(ladder) - buckets, kind="stable").tolist()
         above = counts.pop()
-        pads = {row: self.grid.pad_len(int(checked[row])) for row in order[:above]}
-        groups: list[Group] = []
-        for T, rows in _by_length(order[:above], pads).items():
-            steps = closed_steps(self.cost, {T: self._cap(T)})
-            groups += _cheapest_groups(rows, [(T, len(rows))], steps)
+        groups = self._plan_longer(order[:above], checked)
+        del order[:above]
         runs = [(T, count) for T, count in zip(ladder, counts, strict=True) if count]
-        return groups + _cheapest_groups(order[above:], runs[::-1], self._steps)
+        return groups + _cheapest_groups(order, runs[::-1], self._steps)
+
+    def _plan_longer(self, rows: list[int], lengths: npt.NDArray[np.int64]) -> list[Group]:
+        """The plan of rows above the last bucket, each padded length for itself."""
+        pads = {row: self.grid.pad_len(int(lengths[row])) for row in rows}
+        groups: list[Group] = []
+        for T, members in _by_length(rows, pads).items():
+            steps = closed_steps(self.cost, {T: self._cap(T)})
+            groups += _cheapest_groups(members, [(T, len(members))], steps)
+        return groups
 
     def _cap(self, T: int) -> int:
         return group_cap(T, self.grid.max_rows, self.max_batch)

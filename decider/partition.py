@@ -139,7 +139,10 @@ def _extend_run(
 def _repeat(
     least: list[float], choice: list[int], count: int, period: int, rise: float, reach: int
 ) -> None:
-    choice.extend((choice[-period:] * (count // period + 1))[:count])
+    pattern = choice[-period:]
+    times, rest = divmod(count, period)
+    choice.extend(pattern * times)
+    choice.extend(pattern[:rest])
     last = least[-period:]
     least.extend(  # of D only what later rows can look back at
         last[i % period] + rise * (i // period + 1) for i in range(max(0, count - reach), count)
