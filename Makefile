@@ -21,13 +21,15 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@touch $@
 
 bench: setup ## measure the last commit with the whole suite; BENCH=regex for a part of it
-	@git diff --quiet HEAD -- || echo "decider: asv measures commits: what is not committed is not measured"
+	@git diff --quiet HEAD -- || echo "decider: asv measures commits; what is not committed is not measured"
 	@$(BIN)/asv machine --yes >/dev/null
-	$(BIN)/asv run --record-samples --show-stderr $(if $(BENCH),--bench '$(BENCH)') 'HEAD^!'
-	$(BIN)/asv publish --no-pull
-	@echo
-	@echo "results: .asv/results"
-	@echo "report:  .asv/html (asv's own pages; \`$(BIN)/asv preview\` shows them)"
+	@status=0; \
+	$(BIN)/asv run --record-samples --show-stderr $(if $(BENCH),--bench '$(BENCH)') 'HEAD^!' || status=$$?; \
+	$(BIN)/asv publish --no-pull >/dev/null; \
+	echo; \
+	echo "results: .asv/results"; \
+	echo "pages:   .asv/html, shown by $(BIN)/asv preview"; \
+	exit $$status
 
 test: setup ## run the tests
 	$(BIN)/python -m pytest
