@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup bench test lint format clean
+.PHONY: help setup bench gpu-check test lint format clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -30,6 +30,9 @@ bench: setup ## measure the last commit with the whole suite; BENCH=regex for a 
 	echo "results: .asv/results"; \
 	echo "pages:   .asv/html, shown by $(BIN)/asv preview"; \
 	exit $$status
+
+gpu-check: ## on a GPU machine: GPU tests, capture of the 2b grid, its forwards, a summary
+	$(or $(wildcard .venv/bin/python),$(PYTHON)) -m benchmarks.gpu_check
 
 test: setup ## run the tests
 	$(BIN)/python -m pytest
