@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup bench gpu-check test lint format clean
+.PHONY: help setup bench gpu-check browser test lint format clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -22,19 +22,32 @@ $(INSTALLED): pyproject.toml constraints.txt
 
 bench: setup ## measure the last commit with the whole suite; BENCH=regex for a part of it
 	@git diff --quiet HEAD -- || echo "decider: asv measures commits; what is not committed is not measured"
+	@mkdir -p out && rm -f out/grid.json
 	@$(BIN)/asv machine --yes >/dev/null
 	@status=0; \
-	$(BIN)/asv run --record-samples --show-stderr $(if $(BENCH),--bench '$(BENCH)') 'HEAD^!' || status=$$?; \
-	$(BIN)/asv publish --no-pull >/dev/null; \
+	DECIDER_BENCH_GRID=$(CURDIR)/out/grid.json $(BIN)/asv run --record-samples --show-stderr \
+	  $(if $(BENCH),--bench '$(BENCH)') 'HEAD^!' || status=$$?; \
+	if [ -f out/grid.json ]; then echo; $(BIN)/decider calibrate out/grid.json --plots out \
+	  || echo "decider: no constant was derived from this measurement"; fi; \
+	$(BIN)/decider report --commit "$$(git rev-parse HEAD)" --out out/report.html \
+	  $$([ -f out/grid.json ] && echo --grid out/grid.json) || status=$$?; \
 	echo; \
-	echo "results: .asv/results"; \
-	echo "pages:   .asv/html, shown by $(BIN)/asv preview"; \
+	echo "results: .asv/results    measured grid: out/grid.json"; \
+	echo "report:  out/report.html"; \
 	exit $$status
 
 gpu-check: ## on a GPU machine: GPU tests, capture of the 2b grid, its forwards, a summary
 	$(or $(wildcard .venv/bin/python),$(PYTHON)) -m benchmarks.gpu_check
 
-test: setup ## run the tests
+browser: ## Chromium and its driver, for the tests of the report
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null \
+	  || command -v google-chrome >/dev/null && command -v chromedriver >/dev/null \
+	  || { command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] \
+	       && echo "decider: installing the packages chromium and chromium-driver" \
+	       && apt-get update -qq && apt-get install -qqy chromium chromium-driver >/dev/null; } \
+	  || echo "decider: no Chromium with a driver here; the tests that need them are skipped"
+
+test: setup browser ## run the tests
 	$(BIN)/python -m pytest
 
 lint: setup ## check style and types

@@ -23,6 +23,10 @@ class Entry(NamedTuple):
 
 ENTRIES = {
     "plan": Entry("decider.commands.plan", "Plan a queue: groups, cost, waste ledger."),
+    "calibrate": Entry(
+        "decider.commands.calibrate", "Derive the overhead constant from measured forwards."
+    ),
+    "report": Entry("decider.commands.report", "One HTML page of what was measured."),
 }
 
 
