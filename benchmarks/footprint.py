@@ -142,9 +142,9 @@ def _samples(results: Results, name: str) -> dict[str, Any]:
     values = results.get(name, [None])
     if values[0] is None:
         # outside `setup` asv takes no other exception for a skip
-        from asv_runner.benchmarks.mark import SkipNotImplemented
+        from asv_runner.benchmarks import mark  # type: ignore[import-untyped]
 
-        raise SkipNotImplemented(f"no {name} here")
+        raise mark.SkipNotImplemented(f"no {name} here")
     return {"samples": values, "number": 1}
 
 

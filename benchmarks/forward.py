@@ -97,5 +97,5 @@ def microseconds_per_token(results: Results, tokens: Callable[[int, int], float]
     Args:
         tokens: those of a forward of (batch, length).
     """
-    seconds = sum(median(results["cells"][shape]) for shape in PROFILE.shapes)
+    seconds: float = sum(median(results["cells"][shape]) for shape in PROFILE.shapes)
     return 1e6 * seconds / sum(tokens(*shape) for shape in PROFILE.shapes)

@@ -7,7 +7,7 @@ and plain values: no engine, no torch.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from benchmarks.sampling import Block, CellSamples, Timing
 SCHEMA = "decider.grid/1"
 INTERRUPTED = "interrupted"
 
-NOT_COMPARED = ("time",)
+NOT_COMPARED = {"time"}
 """Fields of the environment in which two processes of one run may differ."""
 
 
@@ -128,18 +128,21 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
     Profile, model, grid and timing count, and every field of the environment but the time.
     """
-    found = [
+    found = _differences(before, now, ("profile", "model", "grid"))
+    for part in ("timing", "environment"):
+        old, new = before.get(part, {}), now.get(part, {})
+        found += _differences(old, new, sorted({*old, *new} - NOT_COMPARED))
+    return found
+
+
+def _differences(
+    before: Mapping[str, Any], now: Mapping[str, Any], names: Iterable[str]
+) -> list[str]:
+    return [
         f"{name}: {before.get(name)!r} before, {now.get(name)!r} now"
-        for name in ("profile", "model", "grid", "timing")
+        for name in names
         if before.get(name) != now.get(name)
     ]
-    old, new = before.get("environment", {}), now["environment"]
-    found += [
-        f"{name}: {old.get(name)!r} before, {new.get(name)!r} now"
-        for name in sorted({*old, *new})
-        if name not in NOT_COMPARED and old.get(name) != new.get(name)
-    ]
-    return found
 
 
 def _cell_to_dict(profile: Profile, samples: CellSamples) -> dict[str, Any]:

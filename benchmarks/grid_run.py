@@ -59,7 +59,9 @@ class GridRun:
             known=known,
         )
         if resumed and (found := differences(resumed, self.document())):
-            raise ValueError("the interrupted run was another one: " + "; ".join(found))
+            raise ValueError(
+                f"the unfinished run was another one: {'; '.join(found)}; delete it to start anew"
+            )
 
     def sample(
         self,

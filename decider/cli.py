@@ -23,6 +23,8 @@ class Entry(NamedTuple):
 
 ENTRIES = {
     "plan": Entry("decider.commands.plan", "Plan a queue: groups, cost, waste ledger."),
+    "serve": Entry("decider.commands.serve", "Answer requests over HTTP."),
+    "load": Entry("decider.commands.load", "Put a server under load and time its answers."),
     "calibrate": Entry(
         "decider.commands.calibrate", "Derive the overhead constant from measured forwards."
     ),

@@ -164,7 +164,7 @@ def test_a_resumed_run_must_be_the_same_one(command: Command, tmp_path: Path) ->
     kept = partial_path(out).read_text()
     assert "seed: 20260101 before, 5 now" in refused(command("--out", out, "--resume", "--seed", 5))
     said = refused(command("--out", out, "--resume", "--half-width", 0.5))
-    assert "timing: " in said
+    assert "half_width: 0.03 before, 0.5 now; delete it to start anew" in said
     assert partial_path(out).read_text() == kept
 
 
