@@ -8,15 +8,7 @@ import pytest
 
 from decider.serve.errors import EngineDied, Overloaded
 from tests.serve.fakes import FakeEngine
-from tests.serve.test_app import Answering, app_of, request, score
-
-ROW = {"tokens": [7, 0, 0], "slots": [{"position": 2, "options": 3}]}
-QUESTIONS = [
-    {"type": "yes_no", "text": "Is it?"},
-    {"type": "choice", "text": "Which?", "options": ["red", "blue", "green"]},
-    {"type": "scale", "text": "How much?", "levels": 5},
-]
-
+from tests.serve.test_app import ROW, Answering, app_of, request, score
 
 LIMITS = {"max_rows": 2, "max_row_tokens": 5, "max_request_tokens": 8, "max_body_bytes": 2_000}
 
