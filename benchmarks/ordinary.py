@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -89,21 +90,26 @@ def spread_cells(profile: Profile, count: int) -> list[Shape]:
     return [shapes[(2 * index + 1) * len(shapes) // (2 * count)] for index in range(count)]
 
 
-def compare(profile: Profile, cells: Sequence[Shape]) -> Comparison:
+def compare(profile: Profile, cells: Sequence[Shape], launch_method: str) -> Comparison:
     """Run both ways under asv and time them.
+
+    Args:
+        cells: those measured the ordinary way.
+        launch_method: asv's, for both.
 
     Raises:
         RuntimeError: asv failed; the message holds the end of what it said.
     """
+    run = partial(_asv_run, launch_method=launch_method)
     names = ",".join(f"{batch}x{length}" for batch, length in cells)
     with tempfile.TemporaryDirectory() as folder:
         suite = Path(folder)
         _prepare(suite)
-        fixed = _asv_run(suite, "^nothing-has-this-name$", {})
+        fixed = run(suite, "^nothing-has-this-name$", {})
         grid = suite / "grid.json"
-        once = _asv_run(suite, r"^forward\.Forward", {"DECIDER_BENCH_GRID": str(grid)})
+        once = run(suite, r"^forward\.Forward", {"DECIDER_BENCH_GRID": str(grid)})
         spent = json.loads(grid.read_text(encoding="utf-8"))["spent_seconds"]
-        ordinary = _asv_run(suite, r"^ordinary\.Ordinary", {CELLS_VARIABLE: names})
+        ordinary = run(suite, r"^ordinary\.Ordinary", {CELLS_VARIABLE: names})
     return Comparison(
         once=once,
         once_process=spent["total"],
@@ -143,10 +149,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--cells", type=int, default=4, help="cells measured the ordinary way (default: 4)"
     )
+    parser.add_argument(
+        "--launch-method",
+        choices=("spawn", "forkserver"),
+        default="spawn",
+        help="how asv starts benchmark processes, in both ways (default: spawn)",
+    )
     options = parser.parse_args(arguments)
     try:
         profile = chosen()
-        found = compare(profile, spread_cells(profile, options.cells))
+        cells = spread_cells(profile, options.cells)
+        found = compare(profile, cells, options.launch_method)
     except (ValueError, RuntimeError, OSError) as error:
         sys.stderr.write(f"benchmarks.ordinary: {error}\n")
         return 2
@@ -170,10 +183,13 @@ def _prepare(suite: Path) -> None:
     _asv(suite, ["machine", "--yes", "--config", "asv.conf.json"], {})
 
 
-def _asv_run(suite: Path, pattern: str, variables: Mapping[str, str]) -> float:
+def _asv_run(
+    suite: Path, pattern: str, variables: Mapping[str, str], *, launch_method: str
+) -> float:
     start = time.perf_counter()
     arguments = ["run", "--config", "asv.conf.json", "--bench", pattern, "--show-stderr"]
     arguments += ["--environment", f"existing:{sys.executable}", "--dry-run"]
+    arguments += ["--launch-method", launch_method]
     _asv(suite, arguments, variables)
     return time.perf_counter() - start
 

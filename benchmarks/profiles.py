@@ -84,7 +84,7 @@ CPU = Profile(
     batches=BATCHES,
     lengths=tuple(length for length in LENGTHS if length <= 1_024),
     token_budget=4_096,
-    timing=Timing(half_width=0.03, time_cap_seconds=1.5, warm_up_seconds=0.2),
+    timing=Timing(half_width=0.03, time_cap_seconds=1.0, warm_up_seconds=0.2),
     processes=3,
 )
 GPU = Profile(

@@ -11,6 +11,7 @@ A plan is a list of groups `(T, [row indices])`: the rows of one forward at padd
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import index
@@ -190,13 +191,14 @@ class Planner:
         ladder = self.grid.length_buckets
         groups = []
         start = 0
-        for size in sizes:
-            group = order[start : start + size]
-            bucket = falling[start]
-            if buckets[group[-1]] != bucket:
-                group.sort()
-            groups.append((self._steps[ladder[bucket]].length_of[size], group))
-            start += size
+        for size, times in sizes:
+            for _ in range(times):
+                group = order[start : start + size]
+                bucket = falling[start]
+                if buckets[group[-1]] != bucket:
+                    group.sort()
+                groups.append((self._steps[ladder[bucket]].length_of[size], group))
+                start += size
         return groups
 
     def _plan_any(self, lengths: Lengths) -> list[Group]:
@@ -261,22 +263,25 @@ def _cheapest_groups(
 ) -> list[Group]:
     sizes = cheapest_sizes([(count, steps[T]) for T, count in reversed(runs)])
     groups: list[Group] = []
-    add = groups.append
     start = end = 0
     length_of: dict[int, int] = {}
     following = iter(runs)
-    for size in sizes:
-        stop = start + size
-        if stop <= end:
-            add((length_of[size], order[start:stop]))
-        else:
-            while start >= end:
+    for size, times in sizes:
+        while times:
+            if start >= end:
                 T, count = next(following)
                 length_of = steps[T].length_of
                 end += count
-            # Sorted, as a group of several lengths is to keep arrival order too.
-            add((length_of[size], sorted(order[start:stop])))
-        start = stop
+                continue
+            inside = min(times, (end - start) // size)
+            if inside:  # groups of one length are in arrival order already
+                length, stop = length_of[size], start + inside * size
+                groups += [(length, order[i : i + size]) for i in range(start, stop, size)]
+            else:
+                inside, stop = 1, start + size
+                groups.append((length_of[size], sorted(order[start:stop])))
+            start = stop
+            times -= inside
     return groups
 
 
@@ -306,24 +311,25 @@ def _exact_groups(
 
 
 def _checked_lengths(lengths: Lengths) -> npt.NDArray[np.int64]:
-    try:
-        checked: npt.NDArray[Any] = np.asarray(lengths) if len(lengths) else np.zeros(0, dtype=int)
-    except ValueError:  # nested: the row at fault is found below
-        checked = np.zeros(0)
-    if checked.dtype.kind not in "iu" or checked.ndim != 1:
-        whole = [_checked_length(row, n) for row, n in enumerate(lengths)]
-        checked = np.array(whole, dtype=np.int64)
+    if isinstance(lengths, np.ndarray) and lengths.ndim == 1 and lengths.dtype.kind in "iu":
+        checked = lengths.astype(np.int64, copy=False)
+    else:
+        try:  # unlike numpy's own conversions, the array module takes whole numbers only
+            checked = np.array(array("q", lengths), dtype=np.int64)
+        except (TypeError, OverflowError):
+            row = next(row for row, n in enumerate(lengths) if not _is_whole(n))
+            raise ValueError(f"row {row}: length {lengths[row]!r} is not a whole number") from None
     if len(checked) and checked.min() < 1:
         row = int(np.argmax(checked < 1))
         raise ValueError(f"row {row}: length {checked[row]} is below 1")
-    return checked.astype(np.int64, copy=False)
+    return checked
 
 
-def _checked_length(row: int, n: Any) -> int:
+def _is_whole(n: Any) -> bool:
     try:
-        return index(n)
+        return index(n) < 2**63
     except TypeError:
-        raise ValueError(f"row {row}: length {n!r} is not a whole number") from None
+        return False
 
 
 def _checked_pads(lengths: Lengths, pad_len: Callable[[int], int]) -> list[int]:

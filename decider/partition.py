@@ -63,15 +63,16 @@ Run = tuple[int, Steps]
 """Rows of one padded length: how many there are, and what groups of them cost."""
 
 
-def cheapest_sizes(runs: Sequence[Run]) -> list[int]:
+def cheapest_sizes(runs: Sequence[Run]) -> list[tuple[int, int]]:
     """The sizes of the cheapest groups, from the longest rows to the shortest.
 
     Args:
         runs: the rows by rising padded length.
 
     Returns:
-        Sizes that add up to the number of rows or, where the last group does not fill its size, to
-        more. Ties go to the larger group: the same cost with one forward fewer.
+        (size, how many groups of it come in a row). The sizes add up to the number of rows or,
+        where the last group does not fill its size, to more. Ties go to the larger group: the same
+        cost with one forward fewer.
     """
     reach = 1 + max((steps.sizes[-1] for _, steps in runs), default=0)
     rows = sum(count for count, _ in runs)
@@ -82,7 +83,7 @@ def cheapest_sizes(runs: Sequence[Run]) -> list[int]:
     return _walk_back(choice)
 
 
-def cheapest_sizes_of_few(rows: Sequence[Backward], reach: int) -> list[int]:
+def cheapest_sizes_of_few(rows: Sequence[Backward], reach: int) -> list[tuple[int, int]]:
     """`cheapest_sizes` for rows given one by one, without the shortcut: sooner done for a few.
 
     Args:
@@ -149,11 +150,14 @@ def _repeat(
     )
 
 
-def _walk_back(choice: list[int]) -> list[int]:
-    sizes = []
+def _walk_back(choice: list[int]) -> list[tuple[int, int]]:
+    sizes: list[tuple[int, int]] = []
     left = len(choice)
     while left > 0:
-        size = -choice[left - 1]
-        sizes.append(size)
-        left -= size
+        chosen = choice[left - 1]
+        times = 0
+        while left > 0 and choice[left - 1] == chosen:
+            left += chosen
+            times += 1
+        sizes.append((-chosen, times))
     return sizes

@@ -38,30 +38,34 @@ def by_definition(runs):
     return sizes
 
 
+def spelt_out(sizes):
+    return [size for size, times in sizes for _ in range(times)]
+
+
 @given(runs)
 @settings(max_examples=300)
 def test_long_runs_are_split_as_the_recurrence_says(runs):
-    assert cheapest_sizes(runs) == by_definition(runs)
+    assert spelt_out(cheapest_sizes(runs)) == by_definition(runs)
 
 
 @given(runs)
 def test_rows_one_by_one_are_split_as_the_recurrence_says(runs):
     total = sum(count for count, _ in runs)
     rows = [step.backward(total) for count, step in runs for _ in range(count)]
-    assert cheapest_sizes_of_few(rows, 12) == by_definition(runs)
+    assert spelt_out(cheapest_sizes_of_few(rows, 12)) == by_definition(runs)
 
 
 def test_a_long_run_is_written_down_and_not_computed():
     """A run of ten million rows would take minutes row by row; its sizes repeat."""
     ladder = Steps((1, 2, 4, 8), (5, 6, 8, 12), (1,) * 4)
-    sizes = cheapest_sizes([(10_000_003, ladder)])
+    sizes = spelt_out(cheapest_sizes([(10_000_003, ladder)]))
     assert sum(sizes) >= 10_000_003
     assert sizes.count(8) == 1_250_000
     assert sorted(sizes)[:2] == [4, 8]
 
 
 def test_ties_go_to_the_larger_group():
-    assert cheapest_sizes([(4, Steps((1, 2, 4), (1, 2, 4), (1, 1, 1)))]) == [4]
+    assert cheapest_sizes([(4, Steps((1, 2, 4), (1, 2, 4), (1, 1, 1)))]) == [(4, 1)]
 
 
 def test_no_rows_need_no_groups():

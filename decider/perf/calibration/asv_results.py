@@ -19,7 +19,10 @@ from decider.grid import BucketGrid, Shape
 from decider.perf.calibration.measurement import Measurement, Run, measurement, smallest_grid
 
 BENCHMARK = "forward.Forward.track_seconds"
-ENVIRONMENT_FIELDS = ("machine", "cpu", "gpu", "os", "ram", "num_cpu")
+ENVIRONMENT_FIELDS = (
+    *("machine", "cpu", "gpu", "driver", "os", "num_cpu", "ram"),
+    *("torch", "transformers", "numpy"),
+)
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,11 @@ class ResultFile:
     commit: str
     dates: tuple[float, float]
     values: Mapping[str, Any]
+
+    @property
+    def has_times(self) -> bool:
+        """Whether any cell was measured: a commit without an engine skips them all."""
+        return any(value == value for value in _row(self.values)["result"] or [] if value)
 
 
 def read_asv_results(
@@ -49,7 +57,7 @@ def read_asv_results(
     """
     if path.is_file():
         return _measurement(_load(path))
-    files = list(_result_files(path))
+    files = [file for file in _result_files(path) if file.has_times]
     if not files:
         raise ValueError(
             f"{path}: no asv result holds {BENCHMARK}; measure with `asv run --record-samples` or "

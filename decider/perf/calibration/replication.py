@@ -151,8 +151,8 @@ def _levels(
 def smooth_median(samples: Sequence[float]) -> float:
     """The median by Harrell and Davis (1982): a mean of the sorted samples, the middle ones first.
 
-    As deaf to slow outliers as the middle sample where there are many, and less noisy. A bootstrap
-    of the middle sample exaggerates its variance, of 8 blocks of 4 by a fifth; of this one hardly.
+    Slow outliers weigh next to nothing where samples are many. It is less noisy than the middle
+    sample, and a bootstrap of it hardly exaggerates its variance, as one of the middle sample does.
     """
     edges = np.arange(len(samples) + 1) / len(samples)
     return float(np.diff(_middle(len(samples), edges)) @ np.sort(samples))

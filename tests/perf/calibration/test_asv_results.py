@@ -77,6 +77,13 @@ def test_the_newest_commit_is_the_default_and_a_prefix_names_another(tmp_path):
     assert read_asv_results(tmp_path, commit="c").environment["commit"] == "c" * 40
 
 
+def test_a_newer_commit_whose_cells_were_all_skipped_is_passed_over(tmp_path):
+    write(tmp_path, "a" * 40, date=1)
+    skipped = {Shape(b, t): NAN for b in BATCHES for t in LENGTHS}
+    write(tmp_path, "b" * 40, date=2, overrides=skipped)
+    assert read_asv_results(tmp_path).environment["commit"] == "a" * 40
+
+
 def test_an_unknown_commit_is_told_with_those_there_are(tmp_path):
     write(tmp_path, "a" * 40)
     with pytest.raises(ValueError, match="no result of commit 'f'; measured are aaaaaaaa"):
