@@ -3,6 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
+# Without a GPU the constant to judge is the one that the server uses there.
+CPU_OVERHEAD = $(BIN)/python -c 'from decider.serve.settings import CPU_MERGE_OVERHEAD_TOKENS as n; print(n)'
+
 .DEFAULT_GOAL := help
 .PHONY: help setup bench gpu-check browser test lint format clean
 
@@ -28,6 +31,7 @@ bench: setup ## measure the last commit with the whole suite; BENCH=regex for a 
 	DECIDER_BENCH_GRID=$(CURDIR)/out/grid.json $(BIN)/asv run --record-samples --show-stderr \
 	  $(if $(BENCH),--bench '$(BENCH)') 'HEAD^!' || status=$$?; \
 	if [ -f out/grid.json ]; then echo; $(BIN)/decider calibrate out/grid.json --plots out \
+	  $(if $(wildcard /dev/nvidia0),,--current $$($(CPU_OVERHEAD))) \
 	  || echo "decider: no constant was derived from this measurement"; fi; \
 	$(BIN)/decider report --commit "$$(git rev-parse HEAD)" --out out/report.html \
 	  $$([ -f out/grid.json ] && echo --grid out/grid.json) || status=$$?; \

@@ -116,19 +116,16 @@ def _decision(decision: Decision | None) -> dict[str, Any] | None:
 def _drift(drift: Drift | None) -> dict[str, Any] | None:
     if drift is None:
         return None
-    differences = {name: list(pair) for name, pair in drift.differences.items()}
-    return {**vars(drift), "high": _finite(drift.high), "differences": differences}
+    return {**vars(drift), "high": _finite(drift.high), "differences": dict(drift.differences)}
 
 
 def show(calibration: Calibration, console: Console) -> None:
     """Print the calibration: the answer first, then what it rests on."""
     _show_answer(calibration, console)
     measurement = calibration.measurement
-    cells, runs = len(measurement.cells), measurement.run_count
-    console.print(
-        f"{cells} cells, {runs} run{'s' * (runs > 1)}: {escape(origin(measurement))}",
-        highlight=False,
-    )
+    count = f"{len(measurement.cells)} cells, {measurement.run_count} run"
+    count += "s" * (measurement.run_count > 1)
+    console.print(f"{count}: {escape(origin(measurement))}", highlight=False)
     console.print(f"from {escape(measurement.source)}\n", highlight=False)
     _show_fits(calibration, console)
     if calibration.goodness:
