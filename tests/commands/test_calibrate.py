@@ -191,13 +191,19 @@ def constant(root):
     return (root / "decider/batching.py").read_text().split(" = ")[1].strip()
 
 
-def test_write_changes_the_constant_and_says_where_it_comes_from(tmp_path, repository):
+def test_write_changes_the_constant_and_says_where_it_comes_from(tmp_path, repository, monkeypatch):
     grid = grid_file(tmp_path / "grid.json", overhead=100)
+    monkeypatch.setattr(sys, "argv", ["decider", "calibrate", "grid.json", "--write"])
     result = run(grid, "--queues", "4", "--mix", "short", "--write")
     assert result.exit_code == 0, result.output
     assert 97 < int(constant(repository)) < 103
     page = (repository / "docs/SERVING.md").read_text()
-    for part in ("| machine | lab |", "| commit | abc |", "| command | `decider ", "change to "):
+    for part in (
+        "| machine | lab |",
+        "| commit | abc |",
+        "| command | `decider calibrate grid.json --write` |",
+        "change to ",
+    ):
         assert part in page
 
 
