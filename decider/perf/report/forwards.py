@@ -1,7 +1,7 @@
 """Measured forwards over the grid: heat maps of their time, and what a token costs in them.
 
 From asv's results or from a grid file. A token's time in every cell is known where the whole cell
-is; of real tokens asv holds the widest forward of each length only, a grid file every one.
+is; of real tokens asv holds one figure for the whole grid, a grid file every cell.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 
 from decider.perf.calibration.grid_file import read_grid_file
 from decider.perf.report.heat_maps import Entry, HeatMap, details, heat_map
-from decider.perf.report.quantities import counted
+from decider.perf.report.quantities import counted, quantity
 from decider.perf.report.result_file import Cell, Result
 
 SECONDS = "forward.Forward.track_seconds"
-WIDEST_COST = "forward.Forward.track_microseconds_per_real_token"
+PER_REAL = "forward.Forward.track_microseconds_per_real_token"
 ROWS, LENGTH = "B", "T"
 MEASURED_ON = ("commit", "machine", "cpu", "gpu", "torch", "model", "profile", "time")
 
@@ -46,8 +46,12 @@ def forwards_of_result(result: Result) -> Forwards:
         heat_map("Time of a forward", ROWS, LENGTH, [_time(cell) for cell in cells]),
         heat_map("Microseconds per padded token", ROWS, LENGTH, [_padded(cell) for cell in cells]),
     ]
-    if real := [cell for cell in result.cells_of(WIDEST_COST) if cell.status == "measured"]:
-        maps.append(_widest(real))
+    for cell in result.cells_of(PER_REAL):
+        if cell.status == "measured":
+            value = quantity(cell.value, "microseconds")
+            blank += (
+                f" Over the whole grid a real token takes {value}; a grid file tells each cell."
+            )
     return Forwards(title, blank, tuple(maps))
 
 
@@ -100,15 +104,6 @@ def _padded(cell: Cell) -> Entry:
     tokens = int(batch) * int(length) if batch.isdecimal() and length.isdecimal() else 0
     value = 1e6 * cell.value / tokens if tokens else math.nan
     return Entry(batch, length, cell.status, value, "microseconds")
-
-
-def _widest(cells: Sequence[Cell]) -> HeatMap:
-    entries = [
-        Entry("widest", c.parameter("length"), c.status, c.value, "microseconds", details(c))
-        for c in cells
-    ]
-    note = "asv holds it for the widest forward captured at each length; a grid file, for all."
-    return heat_map("Microseconds per real token", ROWS, LENGTH, entries, note)
 
 
 def _grid_entry(path: Path, cell: Mapping[str, Any], name: str, unit: str, scale: float) -> Entry:

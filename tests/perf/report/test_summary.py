@@ -14,7 +14,7 @@ def test_it_counts_what_was_measured_failed_and_skipped(tmp_path: Path) -> None:
     write_results(tmp_path)
     found = summary(read_results_folder(tmp_path).choose())
     assert found.sentence == (
-        "13 benchmarks with 120 cells: 117 measured, 2 failed, 1 skipped. "
+        "13 benchmarks with 116 cells: 113 measured, 2 failed, 1 skipped. "
         "No samples were recorded for 1 of the noisy ones."
     )
     assert found.failed == (
