@@ -28,6 +28,9 @@ ENTRIES = {
     "calibrate": Entry(
         "decider.commands.calibrate", "Derive the overhead constant from measured forwards."
     ),
+    "compare": Entry(
+        "decider.commands.compare", "Is a commit slower than another? A verdict on every cell."
+    ),
     "report": Entry("decider.commands.report", "One HTML page of what was measured."),
 }
 

@@ -27,8 +27,8 @@ from asv.environment import (  # type: ignore[import-untyped]
     EnvironmentUnavailable,
 )
 
-from decider.files import write_text
-from decider.perf import checkout_imports, dependencies
+from decider.perf import dependencies
+from decider.perf.imports_folder import write_imports_folder
 
 RECORDED_PACKAGES = ("numpy", "torch", "transformers")
 """Their installed versions are recorded with each result. asv keeps results of different versions
@@ -157,9 +157,7 @@ class CheckoutEnvironment(Environment):  # type: ignore[misc]
 
     def _check_import(self) -> None:
         roots = {self._project: str(self.source), self._suite.name: str(self._suite.parent)}
-        finder = Path(checkout_imports.__file__).read_text(encoding="utf-8")
-        call = f"install({roots!r}, {str(self._imports_folder)!r})\n"
-        write_text(self._imports_folder / "sitecustomize.py", f"{finder}\n\n{call}")
+        write_imports_folder(self._imports_folder, roots)
         package = self.source / self._project
         _, stderr, code = self.run(
             ["-c", _PROBE, self._project, str(package)],

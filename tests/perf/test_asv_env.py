@@ -191,7 +191,8 @@ def make_working_tree_newer(repository: Repository) -> None:
     (package / "__init__.py").write_text("VALUE = 99\n")
     (package / "newer.py").touch()
     (package / "perf").mkdir()
-    for name in ("files", "perf/__init__", "perf/asv_env", "perf/checkout_imports"):
+    modules = ("asv_env", "checkout_imports", "imports_folder")
+    for name in ("files", "perf/__init__", *(f"perf/{module}" for module in modules)):
         shutil.copy(ROOT / f"decider/{name}.py", package / f"{name}.py")
     shutil.copy(ROOT / "decider/perf/dependencies.py", package / "perf")
 

@@ -1,0 +1,113 @@
+"""The document of a comparison: reading, checking and writing it.
+
+The schema beside this file says what each field means. Knows files and JSON; measures and judges
+nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from decider.files import write_text
+
+SCHEMA = "decider-comparison"
+SCHEMA_VERSION = 1
+SELF_TEST_SCHEMA = "decider-self-test"
+
+VERDICTS = ("regressed", "improved", "unchanged", "inconclusive", "not comparable", "failed")
+
+Document = Mapping[str, Any]
+
+
+def read_comparison(path: Path) -> dict[str, Any]:
+    """The comparison in a file.
+
+    Raises:
+        ValueError: it is none, of another schema version, or damaged; the message names the file,
+            the place in it and what is wrong there.
+        OSError: it cannot be read.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+    except ValueError as error:  # text that is no UTF-8 among them
+        raise ValueError(f"{path}: no JSON: {error}") from None
+    try:
+        check_comparison(document)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return dict(document)
+
+
+def check_comparison(document: Any) -> None:
+    """See that `document` is a comparison as the schema wants it.
+
+    Raises:
+        ValueError: it is not; the message names the place and what is wrong there.
+    """
+    _check_version(document, SCHEMA)
+    _check(document, _schema())
+
+
+def check_self_test(document: Any) -> None:
+    """See that `document` is the record of a self-test; raises as `check_comparison` does."""
+    _check_version(document, SELF_TEST_SCHEMA)
+    _check(document, {"$ref": "#/$defs/self_test", "$defs": _schema()["$defs"]})
+
+
+def write_partial(path: Path, document: Document) -> None:
+    """Write an unfinished comparison, whole or not at all; it is checked when it is read again.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    write_text(path, json.dumps(document, allow_nan=False) + "\n")
+
+
+def write_document(path: Path, document: Document) -> None:
+    """Write a document after checking it, whole or not at all.
+
+    Raises:
+        ValueError: it is not as the schema wants it: an error of ours, found before it is written.
+        OSError: the file cannot be written.
+    """
+    check = check_self_test if document.get("schema") == SELF_TEST_SCHEMA else check_comparison
+    check(document)
+    write_partial(path, document)
+
+
+def _check_version(document: Any, schema: str) -> None:
+    if not isinstance(document, Mapping) or document.get("schema") != schema:
+        raise ValueError(f"no document of schema {schema!r}")
+    version = document.get("schema_version")
+    if version != SCHEMA_VERSION:
+        raise ValueError(
+            f"{schema} of version {version!r}; this decider reads version {SCHEMA_VERSION}: "
+            "make it again, or use the decider that made it"
+        )
+
+
+def _check(document: Any, schema: Mapping[str, Any]) -> None:
+    import jsonschema
+
+    error = jsonschema.exceptions.best_match(
+        jsonschema.Draft202012Validator(schema).iter_errors(document)
+    )
+    if error is not None:
+        place = "/".join(str(part) for part in error.absolute_path) or "the document"
+        raise ValueError(f"{place}: {error.message[:300]}")
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    text = resources.files("decider.perf.comparison").joinpath("comparison.schema.json")
+    loaded: dict[str, Any] = json.loads(text.read_text(encoding="utf-8"))
+    return loaded
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
