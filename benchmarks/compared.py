@@ -19,9 +19,9 @@ VERSION = "1"
 CONTROL = "control"
 NAMES = ("quick", "full")
 
-# What the plans of the `decision` mix use most, and enough different B*T for a line.
+# Small and large, single rows and batches, and the six different B*T that a calibration asks for.
 QUICK_SHAPES = {
-    "cpu": ((1, 64), (8, 64), (1, 256), (4, 256), (1, 512)),
+    "cpu": ((1, 64), (2, 64), (8, 64), (1, 256), (4, 256), (1, 384)),
     "gpu": ((1, 64), (8, 64), (1, 512), (8, 512), (1, 2_048), (8, 2_048), (1, 8_192)),
 }
 QUICK_QUEUES = (("decision", 32, "ladder"), ("decision", 1_024, "ladder"), ("short", 32, "linear"))

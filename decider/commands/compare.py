@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from decider.perf.comparison.comparison import Plan
     from decider.perf.verdict import Design
 
+DEFAULT_RESULTS = Path(".asv/results")
+LAST = "last"
 INTERRUPTED, TERMINATED = 130, 143
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -113,7 +115,7 @@ class Duration(click.ParamType[float]):
 @click.option(
     "--asv-results",
     type=click.Path(path_type=Path, file_okay=False),
-    default=Path(".asv/results"),
+    default=DEFAULT_RESULTS,
     show_default=True,
     help="Write asv result files of both sides there too.",
 )
@@ -136,6 +138,9 @@ class Duration(click.ParamType[float]):
 )
 def compare(base: str, head: str, self_test: bool, **options: Any) -> None:
     """Measure BASE and HEAD in turn and give a verdict on every cell.
+
+    BASE and HEAD are branches, tags or hashes; BASE may be "last": the commit this
+    machine measured last, or else the parent of HEAD.
 
     A pair of fresh processes, one of each commit, is sampled in turn; pairs go on until every cell
     has its verdict or the budget is spent. The false-alarm rate is at most 1% for the whole run.
@@ -180,7 +185,8 @@ def _compare(repository: Path, base: str, head: str, options: dict[str, Any]) ->
     from decider.perf.comparison.outcome import exit_status
     from decider.perf.comparison.workshop import COMPARISONS, Workshop
 
-    one, other = (commits.resolve(repository, name) for name in (base, head))
+    other = commits.resolve(repository, head)
+    one = commits.resolve(repository, _last(repository, other.hash) if base == LAST else base)
     workshop = Workshop(repository, one, other, options["profile"])
     name = f"{one.hash[:8]}-{other.hash[:8]}-{options['profile']}.json"
     out: Path = options["out"] or repository / COMPARISONS / name
@@ -216,6 +222,13 @@ def _compare(repository: Path, base: str, head: str, options: dict[str, Any]) ->
     if not options["no_asv_results"]:
         _write_asv_results(document, options["asv_results"])
     return exit_status(document, options["fail_on"])
+
+
+def _last(repository: Path, head: str) -> str:
+    from decider.perf.comparison.comparison import machine_name
+    from decider.perf.comparison.last_measured import last_measured
+
+    return last_measured(repository / DEFAULT_RESULTS, machine_name(), head) or f"{head}^"
 
 
 def plan_of(command: str, options: dict[str, Any]) -> Plan:

@@ -146,3 +146,10 @@ def test_a_self_test_of_nothing_is_refused(arms):
     done = run("--self-test", "--unchanged", "0", "--delayed", "0")
     assert done.exit_code == 2
     assert "leaves nothing to do" in done.stderr
+
+
+def test_last_is_the_commit_measured_before_or_the_parent(arms, monkeypatch):
+    asked = []
+    monkeypatch.setattr(commits, "resolve", lambda _root, name: asked.append(name) or HEAD)
+    run("last", "HEAD", "--no-asv-results", "--pairs", "2")
+    assert asked == ["HEAD", f"{HEAD.hash}^"]
