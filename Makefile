@@ -76,11 +76,13 @@ report: setup ## the page of COMPARISON, written to OUT
 	$(BIN)/decider report --comparison '$(COMPARISON)' --out '$(or $(OUT),out/report.html)'
 
 comment: setup ## the comment for a pull request on COMPARISON, with a link to REPORT_URL
-	$(BIN)/decider report --comparison '$(COMPARISON)' --markdown '$(or $(OUT),out/comment.md)' \
+	$(BIN)/decider report --comparison '$(COMPARISON)' --out out/report.html \
+	  --markdown '$(or $(OUT),out/comment.md)' \
 	  $(if $(REPORT_URL),--report-url '$(REPORT_URL)')
 
 site: setup ## the history site of RESULTS and COMPARISONS, written to OUT
-	$(BIN)/decider site --results '$(RESULTS)' --comparisons '$(COMPARISONS)' \
+	$(BIN)/decider site --results '$(RESULTS)' \
+	  $(if $(wildcard $(COMPARISONS)),--comparisons '$(COMPARISONS)') \
 	  --out '$(or $(OUT),out/site)' $(if $(REPOSITORY_URL),--repository-url '$(REPOSITORY_URL)')
 
 gpu-check: ## on a GPU machine: GPU tests, capture of the 2b grid, its forwards, a summary

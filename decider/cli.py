@@ -31,7 +31,9 @@ ENTRIES = {
     "compare": Entry(
         "decider.commands.compare", "Is a commit slower than another? A verdict on every cell."
     ),
+    "history": Entry("decider.commands.history", "Steps and drifts over the measured commits."),
     "report": Entry("decider.commands.report", "One HTML page of what was measured."),
+    "site": Entry("decider.commands.site", "Static pages of what was measured over commits."),
 }
 
 

@@ -285,7 +285,12 @@ def _write_asv_results(document: dict[str, Any], folder: Path) -> None:
     except ImportError as error:
         click.echo(f"no asv result files: {error.name} is missing", err=True)
         return
-    for path in write_asv_results(document, folder):
+    try:
+        written = write_asv_results(document, folder)
+    except (OSError, ValueError) as error:  # the verdict stands, and is written already
+        click.echo(f"no asv result files: {error}", err=True)
+        return
+    for path in written:
         click.echo(f"asv result: {path}")
 
 

@@ -16,7 +16,7 @@ from decider.perf.report.strips import strip
 
 @dataclass(frozen=True)
 class CellRow:
-    """One line: texts as they are shown, and numbers to sort by (empty where there is none).
+    """One line: texts as they are shown, and numbers to sort by where the text is not enough.
 
     Attributes:
         before, ratio: of the baseline; empty without one.
@@ -30,13 +30,11 @@ class CellRow:
     value: str
     value_key: str
     interval: str
-    interval_key: str
     samples: int
     strip: Markup
     before: str = ""
     before_key: str = ""
     ratio: str = ""
-    ratio_key: str = ""
 
 
 def cell_rows(cells: Sequence[Cell], compared: Differences | None) -> list[CellRow]:
@@ -57,15 +55,13 @@ def _row(cell: Cell, compared: Differences | None) -> CellRow:
         status=cell.status,
         kind="exact" if cell.is_exact else "noisy",
         value=_text(cell.value, cell),
-        value_key=_key(cell.value),
+        value_key=_key(cell.value, cell),
         interval="" if math.isnan(half_width) else f"±{half_width:.1%}",
-        interval_key=_key(half_width),
         samples=len(cell.samples),
         strip=strip(cell.samples, cell.unit),
         before=_text(before, cell),
-        before_key=_key(before),
+        before_key=_key(before, cell),
         ratio="" if math.isnan(share) else f"{share:.3f}",
-        ratio_key=_key(share),
     )
 
 
@@ -77,6 +73,8 @@ def _text(value: float, cell: Cell) -> str:
     return quantity(value, cell.unit)
 
 
-def _key(value: float) -> str:
-    """What the page's script sorts by."""
-    return repr(value) if math.isfinite(value) else ""
+def _key(value: float, cell: Cell) -> str:
+    """What the page's script sorts by: no more digits than mean anything."""
+    if not math.isfinite(value):
+        return ""
+    return f"{value:.12g}" if cell.is_exact else f"{value:.4g}"

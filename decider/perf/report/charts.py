@@ -136,6 +136,85 @@ def line_chart(
     return _chart(title, caption, chart, series)
 
 
+def two_lines_chart(
+    title: str, caption: str, series: Series, curves: Sequence[Mapping[str, Any]]
+) -> Chart:
+    """Cells and fitted lines of two sides. Records: tokens, milliseconds, side, shape, value; of
+    the curves: tokens, milliseconds, low, high, side."""
+    x = alt.X("tokens:Q", title="padded tokens of a forward, B·T").scale(type="log", nice=False)
+    y = alt.Y("milliseconds:Q", title="milliseconds").scale(type="log", nice=False)
+    domain = ["base", "head"]
+    legend = alt.Legend(symbolOpacity=1, symbolSize=90)  # or it is as pale as the band
+    colour = alt.Color("side:N", title=None, legend=legend)
+    colour = colour.scale(domain=domain, range=list(COLOURS[:2]))
+    dashes = alt.StrokeDash("side:N", title=None).scale(domain=domain, range=[[5, 4], [1, 0]])
+    shape = alt.Shape("side:N", title=None).scale(domain=domain, range=["square", "circle"])
+    lines = alt.Chart(_inline(curves))
+    points = alt.Chart(_inline(series.records)).mark_point(size=45, filled=True, opacity=0.9)
+    chart = alt.layer(
+        lines.mark_area(opacity=0.18).encode(
+            x, alt.Y("low:Q", title="milliseconds"), alt.Y2("high:Q"), colour
+        ),
+        lines.mark_line(strokeWidth=2).encode(x, y, colour, dashes),
+        points.encode(x, y, colour, shape, tooltip=["side:N", "shape:N", "value:N"]),
+    ).properties(width="container", height=320)
+    return _chart(title, caption, chart, series)
+
+
+def load_chart(title: str, caption: str, series: Series, latency: str) -> Chart:
+    """Latency against throughput. Records: rows, low, high, seconds, policy, load, side, value."""
+    y = alt.Y("seconds:Q", title=latency).scale(zero=False)
+    y = y.axis(labelExpr="format(datum.value, '~s') + 's'", tickCount=5)
+    axis_title = "rows a second"
+    policies = list(dict.fromkeys(record["policy"] for record in series.records))
+    base = alt.Chart(_inline(series.records))
+    colour = alt.Color("policy:N", title=None).scale(domain=policies)
+    shape = alt.Shape("side:N", title=None).scale(
+        domain=["base", "head"], range=["square", "circle"]
+    )
+    spread = base.mark_rule(strokeWidth=1.5).encode(
+        alt.X("low:Q", title=axis_title), alt.X2("high:Q"), y, colour
+    )
+    points = base.mark_point(size=60, filled=True, opacity=0.9).encode(
+        alt.X("rows:Q", title=axis_title).scale(zero=False),
+        y,
+        colour,
+        shape,
+        tooltip=["load:N", "policy:N", "side:N", "value:N"],
+    )
+    labels = base.mark_text(align="left", dx=7, dy=-6, fill="currentColor", fontSize=10).encode(
+        alt.X("rows:Q", title=axis_title), y, alt.Text("load:N")
+    )
+    chart = alt.layer(spread, points, labels).properties(width="container", height=280)
+    return _chart(title, caption, chart, series)
+
+
+def history_chart(
+    title: str, caption: str, series: Series, steps: Sequence[Mapping[str, Any]]
+) -> Chart:
+    """A value over commits. Records: number, commit, value; of the steps: number, label."""
+    x = alt.X("number:Q", title="commits, oldest first").axis(format="d", grid=False)
+    x = x.scale(nice=False)
+    y = alt.Y("value:Q", title=None).scale(zero=False).axis(format="~s", tickCount=4)
+    line = alt.Chart(_inline(series.records))
+    layers: list[Any] = [
+        line.mark_line(color=COLOURS[0], strokeWidth=1.5).encode(x, y),
+        line.mark_point(color=COLOURS[0], size=18, filled=True).encode(
+            x, y, tooltip=["commit:N", "value:Q"]
+        ),
+    ]
+    if steps:  # Vega warns of a layer without data
+        marks = alt.Chart(_inline(steps)).encode(x)
+        labels = marks.mark_text(dy=-4, align="left", dx=3, baseline="bottom", fill="currentColor")
+        rules = marks.mark_rule(color=COLOURS[1], strokeDash=[4, 3], strokeWidth=1.5)
+        layers += [
+            rules.encode(tooltip=["label:N"]),
+            labels.encode(alt.Text("label:N"), y=alt.value(0)),
+        ]
+    chart = alt.layer(*layers).properties(width="container", height=180)
+    return _chart(title, caption, chart, series)
+
+
 def _inline(records: Sequence[Mapping[str, Any]]) -> Any:
     return {"values": [dict(record) for record in records]}
 

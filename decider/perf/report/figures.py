@@ -68,9 +68,13 @@ def _by_parameter(cells: Sequence[Cell], name: str) -> dict[str, list[Cell]]:
 
 def _entries(cells: Sequence[Cell], row: str, column: str) -> list[Entry]:
     return [
-        Entry(c.parameter(row), c.parameter(column), c.status, c.value, c.unit, exact(c.value))
+        Entry(c.parameter(row), c.parameter(column), c.status, c.value, c.unit, _detail(c))
         for c in cells
     ]
+
+
+def _detail(cell: Cell) -> str:
+    return exact(cell.value) if cell.status == "measured" else ""
 
 
 def _ledger(result: Result, model: str) -> Chart | None:

@@ -7,9 +7,9 @@ of the logarithm, since a grid's times span orders of magnitude.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from decider.perf.report.quantities import counted, quantity
 from decider.perf.report.result_file import Cell, Status
@@ -21,6 +21,9 @@ SHADES = (
     *(("#2f6fa8", LIGHT_TEXT), ("#1b5488", LIGHT_TEXT), ("#0c3a66", LIGHT_TEXT)),
 )
 """Background and text of each step, lowest value first: the same by day and by night."""
+
+LONGEST_NUMBER = 18
+"""Digits of a label that is ordered as a number; Python refuses to read very long ones."""
 
 
 class Entry(NamedTuple):
@@ -36,11 +39,18 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Square:
-    """One cell of the table: its text, the sentence for hover and keyboard, its shade if any."""
+    """One cell of the table.
+
+    Attributes:
+        text: what it shows.
+        said: what hover and keyboard tell behind row and column, where that is more than `text`.
+        kind: its class in the style sheet.
+        shade: its step, if any.
+    """
 
     text: str
-    readout: str
-    kind: Literal["measured", "failed", "skipped", "absent"]
+    said: str
+    kind: str
     shade: int | None = None
 
 
@@ -62,17 +72,26 @@ def heat_map(
 ) -> HeatMap:
     """The heat map of `entries`; rows and columns rise where they are numbers, and otherwise stand
     in the order they come in."""
-    rows = _ordered(entry.row for entry in entries)
-    columns = _ordered(entry.column for entry in entries)
     shade = _shades(entry.value for entry in entries if entry.status == "measured")
-    squares = {
-        (entry.row, entry.column): _square(entry, row_name, column_name, shade) for entry in entries
-    }
+    squares = {(entry.row, entry.column): _square(entry, shade) for entry in entries}
+    return table_of_squares(title, row_name, column_name, squares, _legend(entries), note)
+
+
+def table_of_squares(
+    title: str,
+    row_name: str,
+    column_name: str,
+    squares: Mapping[tuple[str, str], Square],
+    legend: str,
+    note: str = "",
+) -> HeatMap:
+    """The map of `squares` by row and column, ordered as `heat_map` orders; holes are blank."""
+    rows = _ordered(row for row, _ in squares)
+    columns = _ordered(column for _, column in squares)
     absent = Square("", "", "absent")
     table = tuple(
         (row, tuple(squares.get((row, column), absent) for column in columns)) for row in rows
     )
-    legend = _legend(entries)
     return HeatMap(title, row_name, column_name, tuple(columns), table, legend, note)
 
 
@@ -89,7 +108,9 @@ def details(cell: Cell) -> str:
 
 def _ordered(labels: Iterable[str]) -> list[str]:
     different = list(dict.fromkeys(labels))
-    return sorted(different, key=int) if all(map(str.isdecimal, different)) else different
+    if all(label.isdecimal() and len(label) <= LONGEST_NUMBER for label in different):
+        return sorted(different, key=int)
+    return different
 
 
 def _shades(values: Iterable[float]) -> Callable[[float], int | None]:
@@ -108,19 +129,16 @@ def _shades(values: Iterable[float]) -> Callable[[float], int | None]:
     return shade
 
 
-def _square(
-    entry: Entry, row_name: str, column_name: str, shade: Callable[[float], int | None]
-) -> Square:
-    where = f"{row_name} {entry.row}, {column_name} {entry.column}"
+def _square(entry: Entry, shade: Callable[[float], int | None]) -> Square:
     if entry.status == "skipped":
-        return Square("", f"{where}: skipped", "skipped")
+        return Square("", entry.detail or "skipped", "skipped")
     if entry.status == "failed":
-        return Square("failed", f"{where}: failed", "failed")
+        return Square("failed", entry.detail, "failed")
     if entry.status == "absent":
-        return Square("missing", f"{where}: captured, but not measured", "failed")
+        return Square("missing", "captured, but not measured", "failed")
     text = quantity(entry.value, entry.unit)
-    detail = f" ({entry.detail})" if entry.detail else ""
-    return Square(text, f"{where}: {text}{detail}", "measured", shade(entry.value))
+    said = f"{text} ({entry.detail})" if entry.detail else ""
+    return Square(text, said, "measured", shade(entry.value))
 
 
 def _legend(entries: Sequence[Entry]) -> str:

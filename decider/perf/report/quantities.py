@@ -22,6 +22,8 @@ def quantity(value: float, unit: str) -> str:
         return _scaled(value, _BYTES)
     if unit == "microseconds":
         return f"{_digits(value)} µs"
+    if unit == "percent":
+        return f"{_digits(value)}%"
     if unit == "ratio" and 0.1 <= abs(value) < 10:  # the same digits on both sides of 1
         return f"{value:.3f}"
     return _digits(value) if unit in ("", "ratio") else f"{_digits(value)} {unit}"

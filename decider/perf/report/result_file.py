@@ -10,9 +10,10 @@ import ast
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
@@ -106,17 +107,30 @@ class Result:
         return benchmark.cells if benchmark else ()
 
     @property
+    def environment(self) -> str:
+        """The name of asv's environment, by which asv names the file behind the commit."""
+        return self.path.stem.partition("-")[2]
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether a comparison wrote it, which measures only some cells, and no asv run."""
+        return self.environment.startswith("paired")
+
+    @property
     def age(self) -> tuple[datetime, datetime]:
         """What results are ordered by: the commit's time, then the last benchmark's."""
         return self.committed, self.measured[1] if self.measured else self.committed
 
 
-def read_result(path: Path, declared: Mapping[str, Any]) -> Result:
+def read_result(
+    path: Path, declared: Mapping[str, Any], only: Collection[str] | None = None
+) -> Result:
     """The result in an asv result file.
 
     Args:
         path: the file.
         declared: the content of asv's `benchmarks.json`, for units and names of parameters.
+        only: the benchmarks to read, for who wants few of many files; None for all.
 
     Raises:
         ValueError: the file is no asv result or is damaged; the message names the file and, where
@@ -125,14 +139,19 @@ def read_result(path: Path, declared: Mapping[str, Any]) -> Result:
     """
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-        return _result(path, values, declared)
+        return _result(path, values, declared, only)
     except KeyError as error:
         raise ValueError(f"{path}: no asv result: field {error} is missing") from None
     except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"{path}: no asv result: {error}") from None
 
 
-def _result(path: Path, values: Mapping[str, Any], declared: Mapping[str, Any]) -> Result:
+def _result(
+    path: Path,
+    values: Mapping[str, Any],
+    declared: Mapping[str, Any],
+    only: Collection[str] | None,
+) -> Result:
     params = values["params"]
     columns = values["result_columns"]
     rows = {name: dict(zip(columns, row, strict=False)) for name, row in values["results"].items()}
@@ -144,7 +163,11 @@ def _result(path: Path, values: Mapping[str, Any], declared: Mapping[str, Any]) 
         _time(values.get("date") or 0),
         (_time(min(began)), _time(max(began))) if began else None,
         {name: str(value) for name, value in params.items() if value not in (None, "")},
-        {name: _benchmark(name, row, declared.get(name)) for name, row in rows.items()},
+        {
+            name: _benchmark(name, row, declared.get(name))
+            for name, row in rows.items()
+            if only is None or name in only
+        },
     )
 
 
@@ -157,7 +180,10 @@ def _hash(value: Any) -> str:
 
 def _time(milliseconds: Any) -> datetime:
     """asv counts milliseconds since 1970."""
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, UTC)
+    except (OSError, OverflowError):  # which of them depends on how far out it is
+        raise ValueError(f"{milliseconds!r} milliseconds since 1970 is no date") from None
 
 
 def _benchmark(name: str, row: Mapping[str, Any], declared: Any) -> Benchmark:
@@ -210,7 +236,11 @@ def _column(values: Any, count: int, name: str) -> Sequence[Any]:
 
 def _shown(value: Any) -> str:
     """A parameter's value: asv stores its repr."""
-    text = str(value)
+    return _literal(str(value))
+
+
+@lru_cache(maxsize=4_096)  # files of one folder repeat the same few values
+def _literal(text: str) -> str:
     if text[:1] in ("'", '"'):
         try:
             return str(ast.literal_eval(text))

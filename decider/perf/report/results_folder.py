@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ class ResultsFolder:
     unreadable: tuple[str, ...] = ()
 
     def choose(self, machine: str | None = None, commit: str | None = None) -> Result:
-        """The newest result that fits: of the newest commit, the one measured last.
+        """The newest result that fits: of the newest commit, the one measured last, an asv run
+        rather than a comparison.
 
         Args:
             machine: the machine's name.
@@ -46,13 +48,27 @@ class ResultsFolder:
         if len({result.commit for result in chosen}) > 1 and commit:
             known = _named(sorted({result.commit[:12] for result in chosen}))
             raise ValueError(f"{self.path}: commit {commit!r} is ambiguous: {known}")
-        return max(chosen, key=lambda result: result.age)
+        return max(chosen, key=_newest_last)
+
+    def whole(self, result: Result) -> Result:
+        """`result` with every benchmark of its file, where the folder was read in part.
+
+        Raises:
+            ValueError: the file is damaged.
+            OSError: it cannot be read again.
+        """
+        return read_result(result.path, _declared(self.path / "benchmarks.json")[0])
 
 
-def read_results_folder(path: Path) -> ResultsFolder:
+def read_results_folder(path: Path, only: Collection[str] | None = None) -> ResultsFolder:
     """Every result in asv's results folder: `MACHINE/COMMIT-ENVIRONMENT.json` below it.
 
     A file that cannot be read is told and left out, since a folder of years may hold one.
+
+    Args:
+        path: the folder.
+        only: the benchmarks to read of each file; None for all. `ResultsFolder.whole` reads the
+            rest of one.
 
     Raises:
         ValueError: there is no folder, no result, or none that can be read; the message says how
@@ -68,7 +84,7 @@ def read_results_folder(path: Path) -> ResultsFolder:
     results = []
     for file in files:
         try:
-            results.append(read_result(file, declared))
+            results.append(read_result(file, declared, only))
         except ValueError as error:
             unreadable.append(str(error))
         except OSError as error:
@@ -76,6 +92,11 @@ def read_results_folder(path: Path) -> ResultsFolder:
     if not results:
         raise ValueError(f"{path}: no result can be read:\n" + "\n".join(unreadable[:MOST_NAMED]))
     return ResultsFolder(path, tuple(results), tuple(unreadable))
+
+
+def _newest_last(result: Result) -> tuple[datetime, bool, datetime]:
+    committed, measured = result.age
+    return committed, not result.is_paired, measured
 
 
 def _declared(path: Path) -> tuple[Mapping[str, Any], list[str]]:

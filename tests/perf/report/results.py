@@ -102,6 +102,23 @@ def every_benchmark(slower: float = 1.0) -> dict[str, tuple[dict[str, Any], dict
     return found
 
 
+def end_to_end(slower: float = 1.0) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
+    """Two policies under two loads; the lightest load has too few rows for a 99th percentile."""
+    axes = {"mix": ("short",), "load": ("closed 1", "closed 64"), "policy": ("window", "planned")}
+    found = {}
+    for name, noisy in (("EndToEnd", True), ("EndToEndVirtual", False)):
+        slower = slower if noisy else 1.0
+        seconds = [slower * second for second in (50.0, 48.0, 20.0, 16.0)]
+        rates = [sampled(second) if noisy else second for second in seconds]
+        waits = [math.nan, math.nan, slower * 0.8, slower * 0.6]
+        medians = [slower * wait for wait in (0.05, 0.05, 0.4, 0.3)]
+        prefix = f"end_to_end.{name}.track_"
+        found[f"{prefix}seconds_per_1000_rows"] = benchmark(axes, rates, "seconds")
+        found[f"{prefix}p99_latency"] = benchmark(axes, waits, "seconds")
+        found[f"{prefix}p50_latency"] = benchmark(axes, medians, "seconds")
+    return found
+
+
 def benchmark(
     axes: Mapping[str, Sequence[Any]],
     entries: Sequence[float | dict[str, Any] | None] | None,

@@ -20,7 +20,7 @@ def test_a_cost_model_has_a_table_of_mixes_by_rows(tmp_path: Path) -> None:
         assert [name for name, _ in table.rows] == list(MIXES)
         assert table.columns == tuple(map(str, SIZES))
     first = costs[0].rows[0][1][0]
-    assert (first.text, first.readout) == ("0.900", "mix short, rows 8: 0.900 (0.9)")
+    assert (first.text, first.said) == ("0.900", "0.900 (0.9)")
 
 
 def test_the_parts_of_a_ledger_add_up_to_the_cost(tmp_path: Path) -> None:

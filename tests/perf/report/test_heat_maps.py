@@ -37,11 +37,11 @@ def test_names_keep_their_order() -> None:
     ]
 
 
-def test_a_readout_says_where_what_and_how_sure() -> None:
+def test_what_is_said_is_how_sure_it_is() -> None:
     ((_, (square,)),) = heat_map(
         "", "B", "T", [Entry("1", "64", "measured", 0.002, "seconds", "9 samples")]
     ).rows
-    assert square.readout == "B 1, T 64: 2.00 ms (9 samples)"
+    assert square.said == "2.00 ms (9 samples)"
 
 
 @given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=20))

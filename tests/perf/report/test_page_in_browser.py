@@ -5,41 +5,38 @@ Skipped where Chromium, its driver or selenium is missing.
 
 from __future__ import annotations
 
-import base64
-import json
 import os
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-PATIENCE_S = 30
+from tests.perf.report.browser import (
+    every,
+    open_page,
+    requests,
+    screenshot,
+    set_scheme,
+    set_width,
+    wait_until,
+)
+
 SCREENSHOTS = "DECIDER_TEST_SCREENSHOTS"
 """A folder to write screenshots of each width to, for people; without it none are made."""
 
 
 @pytest.fixture
-def browser(started_browser: Any) -> Any:
-    """The browser as it is for a day's reader: 1,000 pixels wide, light."""
-    _size(started_browser, 1000)
-    _scheme(started_browser, "light")
-    return started_browser
-
-
-@pytest.fixture
 def opened(browser: Any, whole_page: Path) -> Any:
     """The browser with the whole page in it."""
-    _open(browser, whole_page)
+    open_page(browser, whole_page)
     return browser
 
 
 def test_it_draws_every_diagram_without_an_error_or_a_request(opened: Any) -> None:
     assert opened.get_log("browser") == []
-    assert _requests(opened) == {opened.current_url}
-    diagrams = _all(opened, ".chart svg")
-    assert len(diagrams) == len(_all(opened, ".chart")) >= 6
+    assert requests(opened) == {opened.current_url}
+    diagrams = every(opened, ".chart svg")
+    assert len(diagrams) == len(every(opened, ".chart")) >= 6
 
 
 def test_a_request_would_be_seen(browser: Any, tmp_path: Path) -> None:
@@ -47,15 +44,15 @@ def test_a_request_would_be_seen(browser: Any, tmp_path: Path) -> None:
     page.write_text('<!doctype html><img src="http://example.invalid/x.png">', encoding="utf-8")
     browser.get_log("performance")
     browser.get(page.as_uri())
-    assert "http://example.invalid/x.png" in _requests(browser)
+    assert "http://example.invalid/x.png" in requests(browser)
 
 
 def test_a_value_of_the_heat_map_is_told_on_hover(opened: Any) -> None:
     from selenium.webdriver import ActionChains
 
-    cell = _all(opened, ".heat-map td")[0]
+    cell = every(opened, ".heat-map td")[0]
     ActionChains(opened).scroll_to_element(cell).move_to_element(cell).perform()
-    readout = _all(opened, ".heat-map output")[0]
+    readout = every(opened, ".heat-map output")[0]
     assert readout.text.startswith("B 1, T 64: 2.26 ms (99% interval within this run")
     assert "9 samples" in readout.text
 
@@ -69,7 +66,7 @@ def test_arrow_keys_walk_the_heat_map(opened: Any) -> None:
     opened.execute_script("document.querySelector('.heat-map td').focus()")
     focused().send_keys(Keys.ARROW_RIGHT)
     focused().send_keys(Keys.ARROW_DOWN)
-    readout = _all(opened, ".heat-map output")[0]
+    readout = every(opened, ".heat-map output")[0]
     assert readout.text == "B 2, T 128: failed"
     focused().send_keys(Keys.END)
     assert readout.text.startswith("B 2, T 1024: 10.2 ms")
@@ -91,24 +88,24 @@ def test_each_heat_map_is_one_stop_of_the_tab_key(opened: Any) -> None:
 def test_the_filter_keeps_the_lines_with_every_word(opened: Any) -> None:
     from selenium.webdriver.common.keys import Keys
 
-    field = _all(opened, "#filter")[0]
+    field = every(opened, "#filter-all-cells")[0]
     field.send_keys("FORWARD failed")
-    shown = [row.text for row in _all(opened, "#all-cells tbody tr") if row.is_displayed()]
+    shown = [row.text for row in every(opened, "#all-cells tbody tr") if row.is_displayed()]
     assert len(shown) == 1
     assert "batch 2, length 128" in shown[0]
-    total = len(_all(opened, "#all-cells tbody tr"))
-    assert _all(opened, "#filtered")[0].text == f"1 of {total} cells"
+    total = len(every(opened, "#all-cells tbody tr"))
+    assert every(opened, ".filter output")[0].text == f"1 of {total} cells"
     field.send_keys(Keys.CONTROL, "a", Keys.DELETE)
-    _wait(lambda: _all(opened, "#filtered")[0].text == f"{total} of {total} cells")
+    wait_until(lambda: every(opened, ".filter output")[0].text == f"{total} of {total} cells")
 
 
 def test_a_heading_sorts_by_number_and_back(opened: Any) -> None:
-    button = _all(opened, "#all-cells thead th:nth-child(5) button")[0]
+    button = every(opened, "#all-cells thead th:nth-child(5) button")[0]
 
     def keys() -> list[str]:
         script = """
             return [...document.querySelectorAll('#all-cells tbody tr')]
-              .map((row) => row.cells[4].dataset.key)"""
+              .map((row) => row.cells[4].dataset.key || "")"""
         return list(opened.execute_script(script))
 
     opened.execute_script("arguments[0].click()", button)
@@ -117,7 +114,7 @@ def test_a_heading_sorts_by_number_and_back(opened: Any) -> None:
     assert keys()[len(known) :] == [""] * (len(keys()) - len(known)), "cells without a number: last"
     opened.execute_script("arguments[0].click()", button)
     assert [float(key) for key in keys() if key] == known[::-1]
-    heading = _all(opened, "#all-cells thead th:nth-child(5)")[0]
+    heading = every(opened, "#all-cells thead th:nth-child(5)")[0]
     assert heading.get_attribute("aria-sort") == "descending"
 
 
@@ -131,7 +128,7 @@ def test_day_and_night_change_page_and_diagrams(opened: Any) -> None:
         return ground, text
 
     day = colours()
-    _scheme(opened, "dark")
+    set_scheme(opened, "dark")
     night = colours()
     assert day == ("rgb(255, 255, 255)", "rgb(26, 31, 38)")
     assert night == ("rgb(21, 24, 29)", "rgb(231, 234, 238)")
@@ -139,14 +136,14 @@ def test_day_and_night_change_page_and_diagrams(opened: Any) -> None:
 
 @pytest.mark.parametrize("width", [400, 1000, 1600])
 def test_no_width_makes_the_page_overflow(browser: Any, whole_page: Path, width: int) -> None:
-    _size(browser, width)
-    _open(browser, whole_page)
+    set_width(browser, width)
+    open_page(browser, whole_page)
     overflow = "const e = document.documentElement; return e.scrollWidth - e.clientWidth"
     assert browser.execute_script(overflow) <= 0
     if folder := os.environ.get(SCREENSHOTS):
         for scheme in ("light", "dark"):
-            _scheme(browser, scheme)
-            _screenshot(browser, Path(folder, f"{width}-{scheme}.png"))
+            set_scheme(browser, scheme)
+            screenshot(browser, Path(folder, f"{width}-{scheme}.png"))
 
 
 @pytest.mark.parametrize(
@@ -155,9 +152,11 @@ def test_no_width_makes_the_page_overflow(browser: Any, whole_page: Path, width:
 )
 def test_axe_finds_nothing(opened: Any, scheme: str, options: dict[str, Any]) -> None:
     axe = pytest.importorskip("axe_core_python.selenium", reason="needs axe-core-python").Axe()
-    _scheme(opened, scheme)
+    set_scheme(opened, scheme)
     opened.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
-    _all(opened, "#filter")[0].send_keys("failed")  # a hundred lines more would only take longer
+    every(opened, "#filter-all-cells")[0].send_keys(
+        "failed"
+    )  # a hundred lines more would only take longer
     opened.set_script_timeout(120)
     found = axe.run(opened, options=options)
     assert found["passes"], "axe looked at nothing"
@@ -168,60 +167,12 @@ def test_axe_finds_nothing(opened: Any, scheme: str, options: dict[str, Any]) ->
 
 
 def test_hostile_values_do_nothing(browser: Any, hostile_page: Path) -> None:
-    _open(browser, hostile_page)
+    open_page(browser, hostile_page)
     assert browser.execute_script("return window.hacked === undefined")
     assert browser.get_log("browser") == []
-    assert _requests(browser) == {browser.current_url}
-    assert _all(browser, "img, main script, header script, [onload], [onerror], [onfocus]") == []
-    assert len(_all(browser, ".chart svg")) == len(_all(browser, ".chart")) > 0
-    assert {link.get_attribute("href").split("#")[0] for link in _all(browser, "a")} == {
+    assert requests(browser) == {browser.current_url}
+    assert every(browser, "img, main script, header script, [onload], [onerror], [onfocus]") == []
+    assert len(every(browser, ".chart svg")) == len(every(browser, ".chart")) > 0
+    assert {link.get_attribute("href").split("#")[0] for link in every(browser, "a")} == {
         browser.current_url.split("#")[0]
     }
-
-
-def _open(browser: Any, page: Path) -> None:
-    for kind in ("browser", "performance"):
-        browser.get_log(kind)
-    browser.get(page.as_uri())
-    count = len(_all(browser, ".chart"))
-    _wait(lambda: len(_all(browser, ".chart svg")) == count)
-
-
-def _wait(condition: Callable[[], bool]) -> None:
-    """Wait for the browser, which draws when it gets to it."""
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < end, "the browser did not get there"
-        time.sleep(0.05)
-
-
-def _all(browser: Any, selector: str) -> list[Any]:
-    found: list[Any] = browser.find_elements("css selector", selector)
-    return found
-
-
-def _requests(browser: Any) -> set[str]:
-    """Every address asked for since the log was last read, `data:` aside."""
-    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    urls = {
-        message["params"]["request"]["url"]
-        for message in messages
-        if message["method"] == "Network.requestWillBeSent"
-    }
-    return {url for url in urls if not url.startswith("data:")}
-
-
-def _size(browser: Any, width: int) -> None:
-    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-
-
-def _scheme(browser: Any, scheme: str) -> None:
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-
-
-def _screenshot(browser: Any, path: Path) -> None:
-    shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(base64.b64decode(shot["data"]))

@@ -94,3 +94,26 @@ def test_without_declarations_results_are_read_and_it_is_told(
     read = read_results_folder(folder)
     assert len(read.results) == 3
     assert "units are not known" in read.unreadable[0]
+
+
+def test_a_folder_read_in_part_gives_one_result_whole(tmp_path: Path) -> None:
+    write_results(tmp_path)
+    read = read_results_folder(tmp_path, only=["planner.Planning.time_plan"])
+    chosen = read.choose()
+    assert list(chosen.benchmarks) == ["planner.Planning.time_plan"]
+    assert read.whole(chosen) == read_results_folder(tmp_path).choose()
+
+
+def test_a_run_of_asv_is_preferred_to_what_a_comparison_wrote(tmp_path: Path) -> None:
+    path = write_results(tmp_path, benchmarks={})
+    paired = path.with_name(f"{COMMIT[:8]}-paired-py3.11.json")
+    ordinary = path.rename(path.with_name(f"{COMMIT[:8]}-checkout-py3.11.json"))
+    for copy in (paired, ordinary.with_name(f"{COMMIT[:8]}-another.json")):
+        copy.write_text(ordinary.read_text(encoding="utf-8"), encoding="utf-8")
+    read = read_results_folder(tmp_path)
+    assert {result.environment: result.is_paired for result in read.results} == {
+        "another": False,
+        "checkout-py3.11": False,
+        "paired-py3.11": True,
+    }
+    assert not read.choose().is_paired

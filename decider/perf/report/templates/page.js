@@ -13,14 +13,22 @@ specifications.forEach((specification, number) => {
 // Heat maps: a value's sentence on hover and focus; arrow keys move from cell to cell.
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 document.querySelectorAll(".heat-map").forEach((map) => {
+  const { dataset, tHead, tBodies } = map.querySelector("table");
   const output = map.querySelector("output");
   const legend = output.textContent;
-  const rows = [...map.querySelectorAll("tbody tr")].map((row) => [...row.querySelectorAll("td")]);
+  const rows = [...tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]);
   const focused = () => (map.contains(document.activeElement) ? document.activeElement : null);
+  const sentence = (cell) => {
+    const said = cell.dataset.said || cell.textContent;
+    const row = cell.parentElement.cells[0].textContent;
+    const column = tHead.rows[0].cells[cell.cellIndex].textContent;
+    return said && `${dataset.row} ${row}, ${dataset.column} ${column}: ${said}`;
+  };
   const show = (cell) => {
-    output.textContent = (cell && cell.dataset.readout) || legend;
+    output.textContent = (cell && cell.cellIndex && sentence(cell)) || legend;
   };
   rows.forEach((row, y) => row.forEach((cell, x) => {
+    if (x || y) cell.tabIndex = -1;
     cell.addEventListener("mouseenter", () => show(cell));
     cell.addEventListener("mouseleave", () => show(focused()));
     cell.addEventListener("blur", () => show(null));
@@ -41,6 +49,10 @@ document.querySelectorAll(".heat-map").forEach((map) => {
 });
 
 // Tables: a button in each heading sorts by its column; cells without a number stand last.
+const number = (text) => {
+  const plain = text.replace("−", "-").replace(/[,%±]/g, "").trim();
+  return plain && !Number.isNaN(Number(plain)) ? plain : "";
+};
 const order = new Intl.Collator("en", { numeric: true });
 document.querySelectorAll(".sortable").forEach((table) => {
   const body = table.tBodies[0];
@@ -54,8 +66,9 @@ document.querySelectorAll(".sortable").forEach((table) => {
       table.querySelectorAll("[aria-sort]").forEach((other) => other.removeAttribute("aria-sort"));
       heading.setAttribute("aria-sort", ascending ? "ascending" : "descending");
       const keyed = [...body.rows].map((row) => {
-        const { key } = row.cells[column].dataset;
-        return { row, key, text: row.cells[column].textContent };
+        const { dataset, textContent: text } = row.cells[column];
+        const key = "number" in heading.dataset ? (dataset.key ?? number(text)) : dataset.key;
+        return { row, key, text };
       });
       const sign = ascending ? 1 : -1;
       keyed.sort((a, b) => {
@@ -68,21 +81,24 @@ document.querySelectorAll(".sortable").forEach((table) => {
   });
 });
 
-// The filter of the table of all cells.
-const filter = document.getElementById("filter");
-const lines = [...document.getElementById("all-cells").tBodies[0].rows].map((row) => ({
-  row,
-  text: row.textContent.toLowerCase(),
-}));
-const apply = () => {
-  const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-  let shown = 0;
-  lines.forEach(({ row, text }) => {
-    row.hidden = !words.every((word) => text.includes(word));
-    shown += !row.hidden;
-  });
-  document.getElementById("filtered").textContent = `${shown} of ${lines.length} cells`;
-};
-filter.addEventListener("input", apply);
-filter.closest("[hidden]").hidden = false;
-apply();
+// The filter of each table of cells.
+document.querySelectorAll(".filter").forEach((place) => {
+  const input = place.querySelector("input");
+  const output = place.querySelector("output");
+  const lines = [...document.getElementById(place.dataset.table).tBodies[0].rows].map((row) => ({
+    row,
+    text: row.textContent.toLowerCase(),
+  }));
+  const apply = () => {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    lines.forEach(({ row, text }) => {
+      row.hidden = !words.every((word) => text.includes(word));
+      shown += !row.hidden;
+    });
+    output.textContent = `${shown} of ${lines.length} cells`;
+  };
+  input.addEventListener("input", apply);
+  place.hidden = false;
+  apply();
+});
