@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from decider.perf.verdict.flips import critical_value, sign_vectors, unit_columns
+from decider.perf.verdict.flips import ROUNDING, critical_value, sign_vectors, unit_columns
 from tests.perf.verdict import oracle
 
 
@@ -109,7 +109,8 @@ def test_without_the_maximum_over_cells_the_share_is_above_the_level():
 def test_another_column_never_lowers_the_critical_value(seed, columns, level, two_sided):
     units = unit_columns(drawn(seed, 9, columns + 1))
     fewer = critical_value(units[:, :-1], level, two_sided=two_sided)
-    assert critical_value(units, level, two_sided=two_sided) >= fewer
+    # but for the rounding of a product of another width
+    assert critical_value(units, level, two_sided=two_sided) >= fewer * (1 - ROUNDING)
 
 
 def test_with_too_few_pairs_nothing_is_extreme_enough():
