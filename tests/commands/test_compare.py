@@ -38,7 +38,7 @@ def run(*arguments: str):
 def test_a_regression_is_exit_status_1_and_a_document(arms, tmp_path: Path):
     done = run("main", "HEAD", "--no-asv-results")
     assert done.exit_code == 1, done.output
-    assert "Worse: of 4 cells 1 regressed (forward/1x64 +" in done.stdout
+    assert "Worse: of 5 cells 2 regressed (forward/1x64 +" in done.stdout
     path = tmp_path / ".asv" / "comparisons" / "aaaaaaaa-bbbbbbbb-quick.json"
     assert str(path) in done.stdout
     document = read_comparison(path)

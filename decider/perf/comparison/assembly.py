@@ -16,6 +16,7 @@ from decider.perf.comparison.commits import Commit
 from decider.perf.comparison.cost_model import cost_model
 from decider.perf.comparison.document import SCHEMA, SCHEMA_VERSION
 from decider.perf.comparison.exact import compare_exact, cost_rises
+from decider.perf.comparison.means import MEAN
 from decider.perf.comparison.outcome import counts, outcome
 from decider.perf.comparison.pair import SIDES, CellPair, Failure, Pair, Side
 from decider.perf.comparison.run import CONTROL, Run
@@ -206,6 +207,7 @@ def _measured(shapes: Mapping[str, Shape], cells: Sequence[Mapping[str, Any]]) -
 
 def _summaries(cells: Sequence[Mapping[str, Any]], weights: Traffic | None) -> list[dict[str, Any]]:
     by_benchmark: dict[str, list[Mapping[str, Any]]] = {}
+    cells = [cell for cell in cells if cell["benchmark"] != MEAN]
     for cell in cells:
         by_benchmark.setdefault(cell["benchmark"], []).append(cell)
     return [

@@ -31,7 +31,7 @@ class Limits:
 
     start_seconds: float = 300.0
     answer_seconds: float = 120.0
-    rounds: int = 2
+    rounds: int = 4
     """ABBA visits of a cell; every other one is BAAB."""
 
 
@@ -75,18 +75,17 @@ class CellPair:
     @property
     def log_ratio(self) -> float | None:
         """Logarithm of head over base; None where every round was dropped."""
-        dropped = self.dropped
-        kept = {
-            side: [
-                math.log(median(block))
-                for index, block in enumerate(self.blocks[side])
-                if index // 2 not in dropped
-            ]
-            for side in SIDES
-        }
-        if not kept["base"]:
+        if not self._kept("base"):
             return None
-        return fmean(kept["head"]) - fmean(kept["base"])
+        return self.log_seconds("head") - self.log_seconds("base")
+
+    def log_seconds(self, side: Side) -> float:
+        """Logarithm of a side's time: the mean over its kept blocks of their medians'."""
+        return fmean(math.log(median(block)) for block in self._kept(side))
+
+    def _kept(self, side: Side) -> list[list[float]]:
+        dropped = self.dropped
+        return [b for index, b in enumerate(self.blocks[side]) if index // 2 not in dropped]
 
 
 @dataclass

@@ -16,6 +16,7 @@ from typing import Any
 
 from decider.perf.comparison.arm import Arm
 from decider.perf.comparison.comparability import check_same_machine, differing, not_comparable
+from decider.perf.comparison.means import FEWEST_CELLS, MEAN, mean_cell, mean_of, with_means
 from decider.perf.comparison.pair import DEFAULT_LIMITS, Limits, Pair, Side, measure_pair
 from decider.perf.verdict import Design, Judgement, Verdict, judge
 
@@ -118,6 +119,7 @@ class Run:
             self.spent_seconds += self.clock() - began
             self.pairs.append(pair)
             self._count_failures()
+            with_means(pair, self._members())
             if self._is_look_due():
                 self._look()
             after_pair()
@@ -131,7 +133,7 @@ class Run:
 
     @property
     def undecided(self) -> list[str]:
-        """Cells, the control not among them, that are still to be sampled."""
+        """Cells, means among them and the control not, that are still to be decided."""
         return [cell for cell in self._open() if cell != CONTROL]
 
     @property
@@ -177,8 +179,28 @@ class Run:
         self.differs = differing(self.environments["base"], self.environments["head"])
         for cell, reason in not_comparable(hellos, self.differs).items():
             self.reasons.setdefault(cell, (Verdict.NOT_COMPARABLE, reason))
-        chosen = self.undecided
+        self.cells |= {
+            name: mean_cell(name.removeprefix(f"{MEAN}/"))
+            for name, cells in self._members().items()
+            if len(cells) >= FEWEST_CELLS
+        }
+        wanted = set(self.undecided)
+        # A decided cell goes on as long as the mean that it is part of is not.
+        chosen = [
+            name
+            for cells in self._members().values()
+            for name in cells
+            if name in wanted or mean_of(self.cells[name]) in wanted
+        ]
         return [*chosen, CONTROL] if chosen and CONTROL not in self.reasons else chosen
+
+    def _members(self) -> dict[str, list[str]]:
+        """The cells that can be measured, by the id of the mean that they are part of."""
+        members: dict[str, list[str]] = {}
+        for name, cell in self.cells.items():
+            if name not in self.reasons and cell["benchmark"] not in (CONTROL, MEAN):
+                members.setdefault(mean_of(cell), []).append(name)
+        return members
 
     def _is_over(self) -> bool:
         if self.hellos and not self.undecided:

@@ -39,10 +39,10 @@ def test_nothing_changed_is_told():
     assert document["outcome"] == {
         "name": "nothing worse",
         "exit_status": 0,
-        "sentence": "Nothing worse: of 4 cells 4 unchanged.",
+        "sentence": "Nothing worse: of 5 cells 5 unchanged.",
         "counts": {
             **dict.fromkeys(document["outcome"]["counts"], 0),
-            "unchanged": 4,
+            "unchanged": 5,
         },
     }
 

@@ -32,7 +32,8 @@ class Arms:
 
     def __call__(self, side):
         self.started.append(side)
-        own = {name: math.exp(self.random.gauss(0, self.noise)) for name in CELLS}
+        names = [found for found in self.options.get("cells", CELLS) if isinstance(found, str)]
+        own = {name: math.exp(self.random.gauss(0, self.noise)) for name in names}
 
         def seconds(name: str, _visit: int) -> float:
             factor = 1 + self.slower.get(name, 0) if side == "head" else 1
@@ -54,6 +55,7 @@ def test_a_slower_cell_regresses_and_the_others_are_unchanged():
     assert verdicts(run) == {
         "forward/1x64": "regressed",
         "forward/2x64": "unchanged",
+        "mean/forward": "regressed",
         CONTROL: "unchanged",
     }
 
@@ -69,8 +71,29 @@ def test_decided_cells_are_left_out_and_the_control_never_is():
     run = Run(Arms({"forward/1x64": 0.05}), Design(looks=LOOKS))
     run.go()
     assert len(run.pairs) == 20
-    assert set(run.pairs[9].cells) == set(CELLS)
+    assert set(run.pairs[9].cells) == {*CELLS, "mean/forward"}
     assert set(run.pairs[10].cells) == {"forward/2x64", CONTROL}
+
+
+def test_a_decided_cell_goes_on_while_its_mean_is_undecided():
+    slower = {"forward/1x64": 0.05, "forward/2x64": 1 / 1.05 - 1}
+    run = Run(Arms(slower), Design(looks=LOOKS), coin=bool)
+    run.go()
+    assert verdicts(run)["forward/1x64"] == "regressed"
+    assert verdicts(run)["forward/2x64"] == "improved"
+    assert run.judgements["forward/1x64"].decided_at == 10
+    assert set(run.pairs[-1].cells) == {*CELLS, "mean/forward"}
+    assert verdicts(run)["mean/forward"] == "unchanged"
+
+
+def test_the_mean_finds_a_change_of_all_cells_that_none_of_them_shows():
+    names = [f"forward/{batch}x64" for batch in range(1, 10)]
+    slower = dict.fromkeys(names, 0.012)
+    arms = Arms(slower, noise=0.015, cells=[*names, CONTROL])
+    run = Run(arms, Design(looks=(20,)), coin=bool)
+    run.go()
+    assert verdicts(run)["mean/forward"] == "regressed"
+    assert "regressed" not in [verdicts(run)[name] for name in names]
 
 
 def test_each_side_leads_as_often_as_the_other():
@@ -229,5 +252,5 @@ def test_progress_says_what_is_decided():
     shown = []
     run = Run(Arms({"forward/1x64": 0.05}), Design(looks=LOOKS), progress=shown.append)
     run.go()
-    assert (shown[-1].pair, shown[-1].decided, shown[-1].cells) == (20, 1, 2)
+    assert (shown[-1].pair, shown[-1].decided, shown[-1].cells) == (20, 2, 3)
     assert shown[-1].visits == shown[-1].visits_planned

@@ -37,7 +37,7 @@ def made(records, smallest=()):
 
 def test_a_run_is_recorded_from_its_document():
     found = run_record(assemble(finished(Arms({"forward/1x64": 0.05})), subject()), 0.05)
-    assert found["regressed"] == ["forward/1x64"]
+    assert found["regressed"] == ["forward/1x64", "mean/forward"]
     assert found["improved"] == []
     assert found["pairs"] == 20
     assert not found["void"]
@@ -54,6 +54,8 @@ def test_any_move_is_an_alarm_and_only_a_slower_forward_is_a_find():
     assert is_alarm(record(improved=["plan/short/32/linear"]))
     assert not is_alarm(record())
     assert is_found(record(0.05, ["forward/1x64"]))
+    assert is_found(record(0.05, ["mean/forward"]))
+    assert not is_found(record(0.05, ["mean/plan"]))
     assert not is_found(record(0.05, ["plan/short/32/linear"]))
 
 
@@ -82,4 +84,5 @@ def test_visible_is_by_cell():
         "forward/4x64",
         "forward/1x256",
         "plan/decision/32/ladder",
+        "mean/forward",
     }

@@ -6,12 +6,21 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from decider.perf.comparison.document import VERDICTS, check_comparison
+from decider.perf.comparison.document import check_comparison
+from tests.perf.report.comparison_parts import (
+    BATCHES,
+    LENGTHS,
+    PAIRS,
+    cost_model,
+    exact,
+    outcome,
+    pair,
+    pairs,
+    self_test,
+    side,
+    summary,
+)
 from tests.perf.report.results import COMMIT, OLDER
-
-BATCHES = (1, 2, 4, 8)
-LENGTHS = (64, 128, 256, 512)
-PAIRS = 14
 
 
 def cell(
@@ -67,8 +76,8 @@ def unchecked(cells: Sequence[Mapping[str, Any]], **fields: Any) -> dict[str, An
         "command": f"decider compare {OLDER[:12]} {COMMIT[:12]} --profile quick",
         "machine": "reference",
         "profile": "quick",
-        "base": _side("main", OLDER, torch="2.10"),
-        "head": _side("feature", COMMIT, torch="2.11"),
+        "base": side("main", OLDER, torch="2.10"),
+        "head": side("feature", COMMIT, torch="2.11"),
         "differs": [{"name": "torch", "base": "2.10", "head": "2.11"}],
         "design": {
             "margin": 0.02,
@@ -129,8 +138,8 @@ def empty() -> dict[str, Any]:
         self_test=None,
         budget_seconds=None,
         differs=[],
-        base=_side("main", OLDER, None),
-        head=_side("feature", COMMIT, None),
+        base=side("main", OLDER, None),
+        head=side("feature", COMMIT, None),
         outcome=outcome((), "undecided", "Nothing was compared."),
     )
 
@@ -139,13 +148,13 @@ def one_sided() -> dict[str, Any]:
     """Head never started."""
     cells = [cell(f"forward/{b}x64", "failed", reason="head never started") for b in BATCHES]
     crash = {"arm": "head", "cell": None, "kind": "crash", "message": "ImportError: no torch"}
-    tried = [_pair(number, {}, complete=False) | {"failures": [crash]} for number in (1, 2)]
+    tried = [pair(number, {}, complete=False) | {"failures": [crash]} for number in (1, 2)]
     return comparison(
         cells,
         pairs=tried,
         looks_taken=[],
         control=None,
-        head=_side("feature", COMMIT, None),
+        head=side("feature", COMMIT, None),
         exact=exact([]) | {"compared": 0, "only_base": 84, "notes": ["head never started"]},
         cost_model=cost_model() | {"head": None, "ratio": None, "excess": None},
         outcome=outcome(cells, "failed", "Head never started."),
@@ -192,147 +201,3 @@ def large(rows: int = 40, columns: int = 50, count: int = 40) -> dict[str, Any]:
         for change in [round(math.sin(batch * 50 + length) / 20, 6)]
     ]
     return unchecked(cells, pairs=pairs(cells, count), looks_taken=[10, 14, 20, 28, 40])
-
-
-def exact(changes: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
-    """Exact figures of which one rose and one fell, unless `changes` says otherwise."""
-    known = [
-        {"figure": "cost", "queue": "decision, 32 rows, ladder", "base": 1000.0, "head": 1010.0},
-        {"figure": "forwards", "queue": "short, 8 rows, linear", "base": 4.0, "head": 3.0},
-    ]
-    changes = known if changes is None else changes
-    rises = sum(change["head"] > change["base"] for change in changes)
-    totals = [
-        {"figure": "cost", "group": "decision, 32 rows, ladder", "base": 9e4, "head": 9.1e4},
-        {"figure": "cost", "group": "short, 8 rows, linear", "base": 500.0, "head": 500.0},
-    ]
-    return {
-        "compared": 1_234,
-        "rises": rises,
-        "falls": len(changes) - rises,
-        "changes": list(changes),
-        "totals": totals if changes else totals[1:],
-        "only_base": 0,
-        "only_head": 0,
-        "notes": [],
-    }
-
-
-def cost_model() -> dict[str, Any]:
-    """Two lines, and a drift of the overhead."""
-    return {
-        "base": _line(500.0),
-        "head": _line(550.0),
-        "ratio": 1.1,
-        "ratio_low": 1.02,
-        "ratio_high": 1.19,
-        "constant": 512,
-        "excess": 0.0031,
-        "notes": ["the intervals are over 14 pairs"],
-    }
-
-
-def outcome(
-    cells: Sequence[Mapping[str, Any]], name: str = "regression", sentence: str = ""
-) -> dict[str, Any]:
-    """An outcome with the counts of `cells`."""
-    found = counts(cells)
-    return {
-        "name": name,
-        "exit_status": {"nothing worse": 0, "regression": 1}.get(name, 2),
-        "sentence": sentence or f"{found['regressed']} of {len(cells)} cells regressed.",
-        "counts": found,
-    }
-
-
-def counts(cells: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Cells by verdict."""
-    return {verdict: sum(c["verdict"] == verdict for c in cells) for verdict in VERDICTS}
-
-
-def summary(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The summary of the whole suite."""
-    return {
-        "benchmark": None,
-        "cells": len(cells),
-        "counts": counts(cells),
-        "geometric_mean": 0.012,
-        "weighted_mean": None,
-        "weights": None,
-        "worst": cells[0]["id"] if cells else None,
-    }
-
-
-def self_test(**fields: Any) -> dict[str, Any]:
-    """The record of a self-test without a false alarm."""
-    return {
-        "schema": "decider-self-test",
-        "schema_version": 1,
-        "made": "2026-11-29T12:00:00+00:00",
-        "machine": "reference",
-        "commit": OLDER,
-        "profile": "quick",
-        "command": "decider compare --self-test",
-        "confidence": 0.95,
-        "unchanged": {"runs": 20, "alarms": 0, "low": 0.0, "high": 0.139},
-        "delayed": {"delay": 0.05, "runs": 10, "found": 10, "low": 0.741, "high": 1.0},
-        "smallest_visible": {},
-        **fields,
-    }
-
-
-def pairs(cells: Sequence[Mapping[str, Any]], count: int = PAIRS) -> list[dict[str, Any]]:
-    """Pairs whose log-ratios scatter about each cell's change."""
-    found = []
-    for number in range(1, count + 1):
-        samples = {
-            one["id"]: {
-                "log_ratio": math.log1p(one["change"]) + 0.01 * math.sin(37 * number + place),
-                "repeats": 5,
-                "base": [[0.01, 0.011]],
-                "head": [[0.01, 0.011]],
-            }
-            for place, one in enumerate(cells)
-            if one["change"] is not None and one["change"] > -1
-        }
-        found.append(_pair(number, samples))
-    return found
-
-
-def _pair(number: int, samples: Mapping[str, Any], *, complete: bool = True) -> dict[str, Any]:
-    return {
-        "number": number,
-        "first": "base" if number % 2 else "head",
-        "complete": complete,
-        "seconds": 21.5,
-        "samples": dict(samples),
-        "failures": [],
-    }
-
-
-def _side(name: str, commit: str, torch: str | None) -> dict[str, Any]:
-    return {
-        "name": name,
-        "commit": commit,
-        "subject": f"Change {name}",
-        "date": "2026-11-28T12:00:00+00:00",
-        "environment": {}
-        if torch is None
-        else {"machine": "reference", "cpu": "A CPU"} | {"torch": torch, "num_cpu": 2, "gpu": None},
-    }
-
-
-def _line(overhead: float) -> dict[str, Any]:
-    slope = 4e-6
-    return {
-        "overhead": overhead,
-        "low": overhead - 40,
-        "high": overhead + 40,
-        "fixed_seconds": slope * overhead,
-        "seconds_per_token": slope,
-        "cells": [
-            {"batch": b, "length": t, "seconds": slope * (overhead + b * t)}
-            for b in BATCHES
-            for t in LENGTHS
-        ],
-    }

@@ -136,7 +136,7 @@ def test_a_table_keeps_its_columns_whatever_stands_in_it() -> None:
             assert line.count("|") in (6, 9)
 
 
-@pytest.mark.parametrize("filler", ["x", "|", "@a ", "\U0001f642", "\u202e`"])
+@pytest.mark.parametrize("filler", ["|", "@a ", "\U0001f642\u202e`"])
 def test_a_hostile_giant_is_cut_and_says_so(filler: str) -> None:
     text = (filler * 2000)[:2000]
     document = hostile_comparison(text)

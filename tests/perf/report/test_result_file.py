@@ -74,6 +74,7 @@ def test_plans_and_virtual_time_are_exact_and_nothing_else(tmp_path: Path) -> No
         ({"results": {"b": [None, [["1"] * 1_000] * 4]}}, "cells; at most 100000 can be meant"),
         ({"date": "yesterday"}, "no asv result"),
         ({"date": 1e300}, "no asv result"),
+        ({"date": 6.8e19}, "no asv result"),
         ({"params": None}, "no asv result"),
         ({"results": []}, "no asv result"),
     ],

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from decider.perf.report.compared.exact import exact_figures
-from tests.perf.report.comparisons import comparison, empty, exact, one_sided, whole
+from tests.perf.report.comparison_parts import exact
+from tests.perf.report.comparisons import comparison, empty, one_sided, whole
 
 
 def test_what_changed_is_listed_as_the_document_orders_it() -> None:

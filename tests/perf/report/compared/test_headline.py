@@ -7,7 +7,8 @@ import shlex
 import pytest
 
 from decider.perf.report.compared.headline import SELF_TEST, headline
-from tests.perf.report.comparisons import comparison, empty, outcome, self_test, void, whole
+from tests.perf.report.comparison_parts import outcome, self_test
+from tests.perf.report.comparisons import comparison, empty, void, whole
 from tests.perf.report.results import COMMIT, OLDER
 
 

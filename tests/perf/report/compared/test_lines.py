@@ -7,15 +7,8 @@ import math
 
 from decider.perf.report.compared.cost_facts import cost_facts
 from decider.perf.report.compared.lines import lines_chart
-from tests.perf.report.comparisons import (
-    BATCHES,
-    LENGTHS,
-    comparison,
-    cost_model,
-    empty,
-    one_sided,
-    whole,
-)
+from tests.perf.report.comparison_parts import BATCHES, LENGTHS, cost_model
+from tests.perf.report.comparisons import comparison, empty, one_sided, whole
 from tests.perf.report.specifications import datasets
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from decider.perf.report.compared.summaries import summary_rows
-from tests.perf.report.comparisons import cell, comparison, empty, summary
+from tests.perf.report.comparison_parts import summary
+from tests.perf.report.comparisons import cell, comparison, empty
 
 
 def test_a_line_a_benchmark_and_one_for_the_suite() -> None:
