@@ -23,7 +23,7 @@ REPORT_URL ?=
 CPU_OVERHEAD = $(BIN)/python -c 'from decider.serve.settings import CPU_MERGE_OVERHEAD_TOKENS as n; print(n)'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup bench bench-new compare self-test report comment site gpu-check browser test lint format clean
+.PHONY: help setup bench bench-new compare self-test report comment site picture gpu-check browser test lint format clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -84,6 +84,10 @@ site: setup ## the history site of RESULTS and COMPARISONS, written to OUT
 	$(BIN)/decider site --results '$(RESULTS)' \
 	  $(if $(wildcard $(COMPARISONS)),--comparisons '$(COMPARISONS)') \
 	  --out '$(or $(OUT),out/site)' $(if $(REPOSITORY_URL),--repository-url '$(REPOSITORY_URL)')
+
+picture: browser ## docs/report.png, from the page that make bench left
+	$$(command -v chromium || command -v google-chrome) --headless --no-sandbox --hide-scrollbars \
+	  --window-size=1200,1250 --screenshot=docs/report.png 'file://$(CURDIR)/out/report.html'
 
 gpu-check: ## on a GPU machine: GPU tests, capture of the 2b grid, its forwards, a summary
 	$(or $(wildcard .venv/bin/python),$(PYTHON)) -m benchmarks.gpu_check
