@@ -124,7 +124,8 @@ def _blocks(document: Document, found: Headline, cells: Sequence[Cell]) -> Itera
     exact = exact_figures(document)
     for title, lines in (("Exact figures that changed", exact.changes), ("Sums", exact.totals)):
         if lines:
-            yield _folded(title, ("figure", "queue", "base", "head", "difference"), _exact(lines))
+            headers = ("figure", "queue", "base", "head", "difference")
+            yield _folded(title, headers, _exact(lines), len(lines))
     if exact.notes:
         yield _list("Notes on exact figures", [text(note, 400) for note in exact.notes])
     shown, count = failures(document)
@@ -151,7 +152,7 @@ def _blocks(document: Document, found: Headline, cells: Sequence[Cell]) -> Itera
 
 
 def _exact(lines: Sequence[Line]) -> list[Sequence[str]]:
-    return [tuple(text(part) for part in line) for line in lines]
+    return [tuple(text(part) for part in line) for line in lines[:MOST_LINES]]
 
 
 def _cell_line(cell: Cell, document: Document) -> Sequence[str]:

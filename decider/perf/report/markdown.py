@@ -47,9 +47,9 @@ def plain(value: str, longest: int = LONGEST) -> str:
     Control characters, those that change the direction of writing or cannot be seen among them,
     become replacement characters; blanks and line ends become one blank.
     """
-    blanked = re.sub(r"\s+", " ", value[: 10 * longest]).strip()
-    visible = "".join("\ufffd" if unicodedata.category(c)[0] == "C" else c for c in blanked)
-    return visible if len(visible) <= longest else visible[: longest - 1] + CUT
+    line = re.sub(r"\s+", " ", value[: 10 * longest]).strip()
+    shown = line if len(line) <= longest else line[: longest - 1] + CUT
+    return "".join("\ufffd" if unicodedata.category(c)[0] == "C" else c for c in shown)
 
 
 def link(title: str, address: str) -> str:
