@@ -203,11 +203,12 @@ def _chosen(
 
 
 def _tell(request: _Request, comparison: Document | None, result: Result | None, size: int) -> None:
+    from decider.perf.report.compared.headline import headline
     from decider.perf.report.summary import summary
 
     if comparison is not None:
-        name = "void" if comparison["void"] is not None else comparison["outcome"]["name"]
-        click.echo(f"{name}: {_line(comparison['outcome']['sentence'])}")
+        found = headline(comparison)
+        click.echo(_line(found.line + (f": {found.void}" if found.void else "")))
     if result is not None:
         said = summary(result).sentence
         click.echo(f"commit {result.commit[:8]} on {_line(result.machine)}: {said}")

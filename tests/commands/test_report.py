@@ -131,7 +131,7 @@ def test_a_comparison_needs_no_results(comparison: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(comparison.parent)
     done = _compared(comparison)
     assert done.exit_code == 0, done.output
-    assert "regression: 5 of 24 cells regressed." in done.output
+    assert "Regression: 5 of 24 cells regressed." in done.output
     assert "the page is of the comparison alone" in done.output
     page = comparison.with_name("report.html").read_text(encoding="utf-8")
     assert "All compared cells" in page
@@ -256,7 +256,7 @@ def test_a_hostile_sentence_cannot_drive_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "comparison.json"
     path.write_text(json.dumps(document), encoding="utf-8")
     done = _compared(path)
-    assert "regression: fine\ufffd[2J report: elsewhere\n" in done.output
+    assert "Regression: fine\ufffd[2J report: elsewhere\n" in done.output
 
 
 def test_the_standing_of_the_verdict_does_not_fail_the_report(tmp_path: Path) -> None:

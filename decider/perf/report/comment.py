@@ -77,7 +77,7 @@ def comment(document: Document, report_address: str | None = None) -> str:
 
 def _top(document: Document, found: Headline, top: Sequence[Cell], cells: int) -> Iterator[str]:
     base, head = found.sides
-    yield f"### {_MARKS.get(found.kind, '✕')} {found.outcome}: {text(found.sentence, 300)}"
+    yield f"### {_MARKS.get(found.kind, '✕')} {text(found.line, 400)}"
     yield ""
     if found.void is not None:
         yield f"**Void: no verdict below counts.** Why: {text(found.void, 300)}"

@@ -62,6 +62,16 @@ class Headline:
     self_test: SelfTest
     commands: tuple[str, ...]
 
+    @property
+    def line(self) -> str:
+        """Outcome and sentence in one line, where the sentence does not begin with the outcome."""
+        if self.void is not None:
+            return self.outcome
+        beginnings = (self.outcome, "Worse") if self.kind == "regression" else (self.outcome,)
+        if self.sentence.startswith(beginnings):
+            return self.sentence
+        return f"{self.outcome}: {self.sentence}"
+
 
 def headline(document: Document) -> Headline:
     """The head of the comparison in `document`."""

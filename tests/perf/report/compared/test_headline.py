@@ -26,6 +26,24 @@ def test_the_outcome_its_sentence_and_the_counts_of_all_verdicts() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("sentence", "line"),
+    [
+        ("Worse: of 8 cells 1 regressed.", "Worse: of 8 cells 1 regressed."),
+        ("Regression in 1 cell.", "Regression in 1 cell."),
+        ("1 of 8 cells regressed.", "Regression: 1 of 8 cells regressed."),
+        ("Nothing worse.", "Regression: Nothing worse."),
+    ],
+)
+def test_one_line_tells_the_outcome_once(sentence: str, line: str) -> None:
+    found = headline(comparison(outcome=outcome((), "regression", sentence)))
+    assert found.line == line
+
+
+def test_the_line_of_a_void_run_has_no_sentence() -> None:
+    assert headline(void()).line == "Void: no verdict of this run counts"
+
+
 def test_cells_are_counted_and_not_believed() -> None:
     document = whole()
     document["outcome"]["counts"]["regressed"] = 0
