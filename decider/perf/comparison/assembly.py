@@ -80,7 +80,12 @@ def assemble(run: Run, subject: Subject) -> dict[str, Any]:
         "summaries": _summaries(cells, weights),
         "exact": exact,
         "cost_model": cost_model(run.pairs, _measured(shapes, cells), constant),
-        "outcome": outcome(cells, void, cost_rises(exact)),
+        "outcome": outcome(
+            cells,
+            void,
+            cost_rises(exact),
+            exact_failed=any(subject.exact[side].get("failed") for side in SIDES),
+        ),
         "self_test": subject.self_test,
         "spent_seconds": run.spent_seconds,
         "budget_seconds": subject.budget_seconds,

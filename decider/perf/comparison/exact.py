@@ -35,8 +35,7 @@ def compare_exact(
     )
     both = list(_pairs(before, now))
     changes = [(figure, queue, old, new) for figure, queue, old, new in both if old != new]
-    # Rises first, the largest share first.
-    changes.sort(key=lambda change: (change[3] < change[2], -abs(_share(change[2], change[3]))))
+    changes.sort(key=_order)
     notes = [
         f"{name}: {side['note']}"
         for name, side in (("base", base), ("head", head))
@@ -55,6 +54,12 @@ def compare_exact(
         "only_head": _count(now) - len(both),
         "notes": notes,
     }
+
+
+def _order(change: tuple[str, str, float, float]) -> tuple[bool, bool, float]:
+    """Costs that rise first, since the list is cut; then rises; the largest share first."""
+    figure, _, old, new = change
+    return not (figure == COST and new > old), new < old, -abs(_share(old, new))
 
 
 def cost_rises(exact: Mapping[str, Any] | None) -> int:

@@ -19,7 +19,7 @@ def last_measured(folder: Path, machine: str, head: str) -> str | None:
         head: the hash of the commit to be compared.
     """
     try:
-        results = read_results_folder(folder).results
+        results = read_results_folder(folder, only=()).results  # commits and machines alone
     except ValueError:
         return None
     others = [found for found in results if found.machine == machine and found.commit != head]

@@ -25,7 +25,11 @@ def counts(cells: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 
 
 def outcome(
-    cells: Sequence[Mapping[str, Any]], void: str | None, cost_rises: int
+    cells: Sequence[Mapping[str, Any]],
+    void: str | None,
+    cost_rises: int,
+    *,
+    exact_failed: bool = False,
 ) -> dict[str, Any]:
     """The `outcome` part of a comparison's document.
 
@@ -33,13 +37,15 @@ def outcome(
         cells: the cells' parts.
         void: why nothing counts, if nothing does.
         cost_rises: plans that cost more on head, exactly.
+        exact_failed: whether a side's exact figures could not be had: a plan of it may cost more
+            than the per-bucket grouping.
     """
     found = counts(cells)
-    name = _name(found, void, cost_rises)
+    name = _name(found, void, cost_rises, exact_failed)
     return {
         "name": name,
         "exit_status": {"nothing worse": NOTHING_WORSE, "regression": WORSE}.get(name, NOT_DECIDED),
-        "sentence": _sentence(name, cells, found, void, cost_rises),
+        "sentence": _sentence(name, cells, found, void, cost_rises, exact_failed),
         "counts": found,
     }
 
@@ -62,12 +68,12 @@ def exit_status(document: Mapping[str, Any], fail_on: FailOn) -> int:
     return NOTHING_WORSE if passes is None or name in passes else NOT_DECIDED
 
 
-def _name(found: Mapping[str, int], void: str | None, cost_rises: int) -> str:
+def _name(found: Mapping[str, int], void: str | None, cost_rises: int, exact_failed: bool) -> str:
     if void:
         return "void"
     if found["regressed"] or cost_rises:
         return "regression"
-    if found["failed"] or not any(found.values()):
+    if found["failed"] or exact_failed or not any(found.values()):
         return "failed"
     if found["not comparable"]:
         return "not comparable"
@@ -80,6 +86,7 @@ def _sentence(
     found: Mapping[str, int],
     void: str | None,
     cost_rises: int,
+    exact_failed: bool,
 ) -> str:
     if void:
         return f"Void: {void}."
@@ -91,6 +98,8 @@ def _sentence(
             parts.append(f"{found[verdict]} {verdict}{_named(verdict, cells)}")
     if cost_rises:
         parts.append(f"{cost_rises} plans cost more" if cost_rises > 1 else "1 plan costs more")
+    if exact_failed:
+        parts.append("exact figures failed")
     start = {
         "regression": "Worse",
         "nothing worse": "Nothing worse",

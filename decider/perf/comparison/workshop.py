@@ -131,4 +131,4 @@ def default_cpus(allowed: Sequence[int], threads: int = 1) -> list[int]:
 
 
 def _no_figures(note: str) -> dict[str, Any]:
-    return {"figures": {}, "traffic": {}, "note": note}
+    return {"figures": {}, "traffic": {}, "note": note, "failed": True}

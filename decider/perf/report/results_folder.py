@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -74,6 +74,27 @@ def read_results_folder(path: Path, only: Collection[str] | None = None) -> Resu
         ValueError: there is no folder, no result, or none that can be read; the message says how
             to make one.
     """
+    problems: list[str] = []
+    results = tuple(each_result(path, problems, only))
+    return ResultsFolder(path, results, tuple(problems))
+
+
+def each_result(
+    path: Path,
+    problems: list[str],
+    only: Collection[str] | None = None,
+    progress: Callable[[int, int], None] = lambda *_: None,
+) -> Iterator[Result]:
+    """The results of a folder one by one: years of them, samples and all, may not fit in memory.
+
+    Args:
+        path, only: as `read_results_folder` takes them.
+        problems: gets a sentence for each file that cannot be read.
+        progress: called with the files done and their number.
+
+    Raises:
+        ValueError: as `read_results_folder` does, when the last file has been tried.
+    """
     way_out = "`make bench` makes some, or `asv run --record-samples 'HEAD^!'`"
     if not path.is_dir():
         raise ValueError(f"{path}: no folder of asv results; {way_out}")
@@ -81,17 +102,21 @@ def read_results_folder(path: Path, only: Collection[str] | None = None) -> Resu
     if not files:
         raise ValueError(f"{path}: no asv result; {way_out}")
     declared, unreadable = _declared(path / "benchmarks.json")
-    results = []
-    for file in files:
+    problems += unreadable
+    read = 0
+    for done, file in enumerate(files):
+        progress(done, len(files))
         try:
-            results.append(read_result(file, declared, only))
+            result = read_result(file, declared, only)
         except ValueError as error:
-            unreadable.append(str(error))
+            problems.append(str(error))
         except OSError as error:
-            unreadable.append(f"{file}: {error.strerror or error}")
-    if not results:
-        raise ValueError(f"{path}: no result can be read:\n" + "\n".join(unreadable[:MOST_NAMED]))
-    return ResultsFolder(path, tuple(results), tuple(unreadable))
+            problems.append(f"{file}: {error.strerror or error}")
+        else:
+            read += 1
+            yield result
+    if not read:
+        raise ValueError(f"{path}: no result can be read:\n" + "\n".join(problems[:MOST_NAMED]))
 
 
 def _newest_last(result: Result) -> tuple[datetime, bool, datetime]:

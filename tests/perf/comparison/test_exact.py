@@ -83,6 +83,15 @@ def test_the_list_of_changes_is_cut_and_the_counts_are_not():
     assert exact["rises"] == 1_500
 
 
+def test_a_cost_that_rises_a_little_is_not_cut_off_by_what_rises_much():
+    many = {f"decision, 8 rows, seed {n}, linear": {"forwards": 1.0} for n in range(1_500)}
+    more = {queue: {"forwards": 2.0} for queue in many}
+    exact = compare_exact(
+        side({**many, QUEUE: {"cost": 1_000.0}}), side({**more, QUEUE: {"cost": 1_001.0}})
+    )
+    assert cost_rises(exact) == 1
+
+
 def test_a_figure_that_rises_from_zero_is_a_rise():
     exact = compare_exact(side({QUEUE: {"empty rows": 0.0}}), side({QUEUE: {"empty rows": 5.0}}))
     assert exact["rises"] == 1

@@ -40,6 +40,12 @@ def test_a_plan_that_costs_more_is_a_regression_by_itself():
     assert found["sentence"] == "Worse: of 1 cell 1 unchanged, 2 plans cost more."
 
 
+def test_figures_that_failed_are_a_failure_however_good_the_times_are():
+    found = outcome(cells("unchanged"), None, 0, exact_failed=True)
+    assert (found["name"], found["exit_status"]) == ("failed", 2)
+    assert found["sentence"] == "Failed: of 1 cell 1 unchanged, exact figures failed."
+
+
 def test_a_void_run_decides_nothing():
     found = outcome(cells("regressed"), "the control moved", 1)
     assert (found["name"], found["exit_status"]) == ("void", 2)

@@ -94,6 +94,7 @@ def test_figures_that_fail_are_a_note(repository: Path):
     made.prepare()
     found = made.exact_figures("head")
     assert found["figures"] == {}
+    assert found["failed"]
     assert "a plan is above per-bucket" in found["note"]
 
 
