@@ -119,6 +119,9 @@ def _moments(values: Floats) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
     means = filled.sum(axis=0) / divisor
     distances = np.where(present, values - means, 0.0)
     largest = np.abs(filled).max(axis=0, initial=0.0)
-    constant = np.abs(distances).max(axis=0, initial=0.0) <= CONSTANT * largest
-    spreads = np.sqrt((distances * distances).sum(axis=0) / divisor)
+    farthest = np.abs(distances).max(axis=0, initial=0.0)
+    constant = farthest <= CONSTANT * largest
+    # squares of what is far below 1e-154 are 0: squared on the scale of the farthest
+    scaled = distances / np.where(farthest > 0, farthest, 1.0)
+    spreads = farthest * np.sqrt((scaled * scaled).sum(axis=0) / divisor)
     return counts, means, np.where(constant, 0.0, spreads)

@@ -72,6 +72,14 @@ def test_the_interval_excludes_0_exactly_when_the_cell_changed(ratios):
         assert (one.verdict in CHANGED) == excludes
 
 
+@pytest.mark.parametrize("tiny", [1e-150, 2e-187, 1e-300])
+def test_the_spread_of_tiny_log_ratios_is_not_lost(tiny):
+    """Their squares are 0 in floating point, which made an interval of no width."""
+    one = judge({"a": [0.0] * 6 + [tiny]}, (5, 7), LOOSE)["a"]
+    assert one.verdict not in CHANGED
+    assert one.low < 0 < one.high
+
+
 MIRRORED = {Verdict.REGRESSED: Verdict.IMPROVED, Verdict.IMPROVED: Verdict.REGRESSED}
 
 
