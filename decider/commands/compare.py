@@ -158,7 +158,7 @@ def compare(base: str, head: str, self_test: bool, **options: Any) -> None:
     from decider.perf.comparison import commits
 
     try:
-        import jsonschema  # noqa: F401
+        import jsonschema_rs  # noqa: F401
         import scipy  # noqa: F401
     except ImportError as error:
         raise CompareError(f"{error.name} is missing: pip install 'decider[report]'") from None

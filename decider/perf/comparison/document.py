@@ -7,13 +7,16 @@ nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from decider.files import write_text
+
+if TYPE_CHECKING:  # only a check needs it, and the command's help reads this module
+    import jsonschema_rs
 
 SCHEMA = "decider-comparison"
 SCHEMA_VERSION = 1
@@ -22,6 +25,9 @@ SELF_TEST_SCHEMA = "decider-self-test"
 VERDICTS = ("regressed", "improved", "unchanged", "inconclusive", "not comparable", "failed")
 
 Document = Mapping[str, Any]
+
+MOST = 1e100
+"""No measured number is larger; JSON can hold `1e999`, which reads as infinite."""
 
 
 def read_comparison(path: Path) -> dict[str, Any]:
@@ -50,13 +56,13 @@ def check_comparison(document: Any) -> None:
         ValueError: it is not; the message names the place and what is wrong there.
     """
     _check_version(document, SCHEMA)
-    _check(document, _schema())
+    _check(document, SCHEMA)
 
 
 def check_self_test(document: Any) -> None:
     """See that `document` is the record of a self-test; raises as `check_comparison` does."""
     _check_version(document, SELF_TEST_SCHEMA)
-    _check(document, {"$ref": "#/$defs/self_test", "$defs": _schema()["$defs"]})
+    _check(document, SELF_TEST_SCHEMA)
 
 
 def write_partial(path: Path, document: Document) -> None:
@@ -91,18 +97,57 @@ def _check_version(document: Any, schema: str) -> None:
         )
 
 
-def _check(document: Any, schema: Mapping[str, Any]) -> None:
-    import jsonschema
-
-    error = jsonschema.exceptions.best_match(
-        jsonschema.Draft202012Validator(schema).iter_errors(document)
-    )
+def _check(document: Any, kind: str) -> None:
+    # First: to the validator, what is not finite is null.
+    if (wild := _wild(document)) is not None:
+        raise ValueError(f"{_shown(wild)}: the number there is too large to be meant")
+    error = next(_validator(kind).iter_errors(document), None)
     if error is not None:
-        place = "/".join(str(part) for part in error.absolute_path) or "the document"
-        raise ValueError(f"{place}: {error.message[:300]}")
+        place, message = _deepest(error)
+        raise ValueError(f"{_shown(place)}: {message[:300]}")
+
+
+def _wild(node: Any) -> tuple[str | int, ...] | None:
+    """The place of a number that cannot be meant; None where there is none."""
+    if isinstance(node, dict | list):
+        items = node.items() if isinstance(node, dict) else enumerate(node)
+        for name, inner in items:
+            if (place := _wild(inner)) is not None:
+                return (name, *place)
+        return None
+    is_wild = isinstance(node, int | float) and not -MOST < node < MOST
+    return () if is_wild else None
+
+
+def _deepest(error: jsonschema_rs.ValidationError) -> tuple[Sequence[str | int], str]:
+    """The place and the words of the most telling of an error's reasons.
+
+    Where none of several schemas fits, it is the reason that lies deepest: the others are that the
+    value is of another kind altogether.
+    """
+    place, message = list(error.instance_path), error.message
+    for reasons in getattr(error.kind, "context", ()):
+        for reason in reasons:
+            inner, words = _deepest(reason)
+            if len(inner) > len(place):
+                place, message = list(inner), words
+    return place, message
+
+
+def _shown(place: Sequence[str | int]) -> str:
+    return "/".join(map(str, place))[:300] or "the document"
 
 
 @cache
+def _validator(kind: str) -> jsonschema_rs.Draft202012Validator:
+    import jsonschema_rs
+
+    schema = _schema()
+    if kind == SELF_TEST_SCHEMA:
+        schema = {"$ref": "#/$defs/self_test", "$defs": schema["$defs"]}
+    return jsonschema_rs.Draft202012Validator(schema)
+
+
 def _schema() -> dict[str, Any]:
     text = resources.files("decider.perf.comparison").joinpath("comparison.schema.json")
     loaded: dict[str, Any] = json.loads(text.read_text(encoding="utf-8"))

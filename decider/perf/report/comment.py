@@ -17,7 +17,6 @@ from decider.perf.report.compared.headline import Headline, headline
 from decider.perf.report.compared.summaries import summary_rows
 from decider.perf.report.compared.words import (
     Cell,
-    check_numbers,
     interval_of,
     is_void,
     signed,
@@ -59,9 +58,8 @@ def comment(document: Document, report_address: str | None = None) -> str:
         report_address: where the report is, to link to it.
 
     Raises:
-        ValueError: the address is none to link to, or a number in the document cannot be meant.
+        ValueError: the address is none to link to.
     """
-    check_numbers(document)
     found = headline(document)
     cells = worst_first(document)
     top = [cell for cell in cells if cell["verdict"] != "unchanged"][:MOST_ROWS]

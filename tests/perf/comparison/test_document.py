@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -55,8 +57,32 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path):
 def test_the_place_of_a_mistake_is_named(document):
     damaged = json.loads(json.dumps(document))
     damaged["cells"][1]["verdict"] = "fine"
-    with pytest.raises(ValueError, match="cells/1/verdict: 'fine' is not one of"):
+    with pytest.raises(ValueError, match='cells/1/verdict: "fine" is not one of'):
         check_comparison(damaged)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [(5, "control: 5 is not valid under any"), ({"id": 5}, "control/id: 5 is not of type")],
+)
+def test_a_mistake_in_what_may_be_null_is_named_where_it_is(document, value, message):
+    with pytest.raises(ValueError, match=message):
+        check_comparison({**document, "control": value})
+
+
+@pytest.mark.parametrize("wild", [math.inf, -math.inf, math.nan, 1e200, 10**400])
+def test_a_number_that_cannot_be_meant_is_refused_with_its_place(document, wild):
+    damaged = copy.deepcopy(document)
+    damaged["cells"][0]["head_value"] = wild
+    with pytest.raises(ValueError, match="cells/0/head_value: the number there is too large"):
+        check_comparison(damaged)
+
+
+def test_a_number_that_json_reads_as_infinite_is_refused(document, tmp_path: Path):
+    text = json.dumps({**document, "spent_seconds": 301.0})
+    (tmp_path / "c.json").write_text(text.replace("301.0", "1e999"))
+    with pytest.raises(ValueError, match=r"c\.json: spent_seconds: the number there is too large"):
+        read_comparison(tmp_path / "c.json")
 
 
 def test_a_mistake_of_ours_is_not_written(document, tmp_path: Path):

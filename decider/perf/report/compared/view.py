@@ -14,7 +14,6 @@ from decider.perf.report.compared.lines import lines_chart
 from decider.perf.report.compared.maps import forward_maps, plan_maps
 from decider.perf.report.compared.rows import ComparedRow, compared_rows
 from decider.perf.report.compared.summaries import SummaryRow, summary_rows
-from decider.perf.report.compared.words import check_numbers
 from decider.perf.report.heat_maps import HeatMap
 
 
@@ -36,12 +35,7 @@ class View:
 
 
 def view(document: Document) -> View:
-    """What is shown of a comparison that `decider.perf.comparison.document` has checked.
-
-    Raises:
-        ValueError: a number in it is too large to be meant; the message names its place.
-    """
-    check_numbers(document)
+    """What is shown of a comparison that `decider.perf.comparison.document` has checked."""
     shown, count = failures(document)
     return View(
         headline(document),

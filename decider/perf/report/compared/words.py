@@ -26,7 +26,6 @@ OUTCOMES = {
     "failed": "Failed",
 }
 UNBOUNDED = "unbounded"
-MOST = 1e100
 
 
 def signed(change: float | None) -> str:
@@ -90,33 +89,6 @@ def worst_first(document: Document) -> list[Cell]:
         return order.index(cell["verdict"]), -size, cell["id"]
 
     return sorted(document["cells"], key=key)
-
-
-def check_numbers(document: Document) -> None:
-    """See that every number that is shown can be written and drawn.
-
-    JSON can hold `1e999`, which reads as infinite. Those of the pairs are looked at where they are
-    drawn, since there may be a million.
-
-    Raises:
-        ValueError: one is not finite or absurdly large; the message names its place.
-    """
-    for name, node in document.items():
-        if name != "pairs" and (place := _wild(node)) is not None:
-            shown = "/".join((name, *place))
-            raise ValueError(f"{shown[:300]}: the number there is too large to be meant")
-
-
-def _wild(node: Any) -> tuple[str, ...] | None:
-    """The place of a number that cannot be meant; None where there is none."""
-    if isinstance(node, dict | list):
-        items = node.items() if isinstance(node, dict) else enumerate(node)
-        for name, inner in items:
-            if (place := _wild(inner)) is not None:
-                return (str(name), *place)
-        return None
-    is_wild = isinstance(node, int | float) and not -MOST < node < MOST
-    return () if is_wild else None
 
 
 def _width(cell: Cell) -> float:

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from decider.perf.comparison.document import VERDICTS
 from decider.perf.report.compared.words import (
     SIGNS,
-    check_numbers,
     interval,
     interval_of,
     signed,
     verdict_word,
     worst_first,
 )
-from tests.perf.report.comparisons import cell, comparison, unchecked, whole
+from tests.perf.report.comparisons import cell, unchecked
 
 
 @pytest.mark.parametrize(
@@ -80,15 +79,3 @@ def test_the_worst_come_first() -> None:
         cell("h", "regressed", 0.3),
     ]
     assert [one["id"] for one in worst_first(unchecked(cells))] == list("hgfedcba")
-
-
-def test_numbers_that_mean_something_pass() -> None:
-    check_numbers(whole())
-
-
-@pytest.mark.parametrize("wild", [math.inf, -math.inf, math.nan, 1e200, 10**400])
-def test_a_number_that_cannot_be_meant_is_refused_with_its_place(wild: float) -> None:
-    document = comparison([cell("forward/1x64", "regressed", 0.1)])
-    document["cells"][0]["head_value"] = wild
-    with pytest.raises(ValueError, match="cells/0/head_value: the number there is too large"):
-        check_numbers(document)
