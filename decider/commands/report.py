@@ -106,8 +106,6 @@ def report(**asked: Any) -> None:
     except OSError as error:
         where = error.filename or request.out
         raise UnusableError(f"{where}: {error.strerror or error}") from None
-    except RecursionError:
-        raise UnusableError(f"{request.comparison}: nested too deeply to be meant") from None
     except ValueError as error:
         raise UnusableError(str(error)) from None
 

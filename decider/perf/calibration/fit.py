@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import optimize, special
 
 from decider.perf.calibration.replication import Floats, Replicates
 
@@ -137,9 +137,9 @@ def _over_runs(centre: float, own: Floats, random: np.random.Generator, count: i
     if not (np.isfinite(own).all() and own.min() > 0 and 0 < centre < np.inf):
         return Interval(0.0, float("inf"), "run", len(own), random.choice(own, count))
     error = float(np.std(np.log(own), ddof=1)) / len(own) ** 0.5
-    t = stats.t(len(own) - 1)
-    reach = float(t.ppf((1 + LEVEL) / 2)) * error
-    draws = centre * np.exp(error * t.rvs(count, random_state=random))
+    freedom = len(own) - 1
+    reach = float(special.stdtrit(freedom, (1 + LEVEL) / 2)) * error
+    draws = centre * np.exp(error * random.standard_t(freedom, count))
     low, high = centre * np.exp([-reach, reach])
     return Interval(float(low), float(high), "run", len(own), draws)
 

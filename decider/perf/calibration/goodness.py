@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special
 
 from decider.grid import Shape
 from decider.perf.calibration.fit import ROUNDING, fit_line, fit_nonnegative
@@ -172,7 +172,7 @@ def _against_replicates(
     coefficients, *_ = np.linalg.lstsq(terms, weight * means, rcond=None)
     between = float(((weight * means - terms @ coefficients) ** 2).sum())
     f = between / (len(units) - 2) / max(within / freedom, ROUNDING**2)
-    return LackOfFit("F", f, float(stats.f(len(units) - 2, freedom).sf(f)))
+    return LackOfFit("F", f, float(special.fdtrc(len(units) - 2, freedom, f)))
 
 
 def _against_neighbours(tokens: Floats, medians: Floats) -> LackOfFit:
@@ -185,7 +185,7 @@ def _against_neighbours(tokens: Floats, medians: Floats) -> LackOfFit:
     ratio = float((np.diff(errors) ** 2).sum()) / variation * count / (count - 1)
     mean = 2 * count / (count - 1)
     variance = 4 * count**2 * (count - 2) / ((count + 1) * (count - 1) ** 3)
-    return LackOfFit("von Neumann", ratio, float(stats.norm.cdf((ratio - mean) / variance**0.5)))
+    return LackOfFit("von Neumann", ratio, float(special.ndtr((ratio - mean) / variance**0.5)))
 
 
 def held_out_errors(shapes: Sequence[Shape], milliseconds: Floats) -> Iterator[HeldOut]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from decider.costs import MeasuredCost
 from decider.grid import Shape
@@ -115,7 +115,7 @@ def _ratio(found: Mapping[Side, Calibration]) -> tuple[float | None, float | Non
     if len(logs) < 2:
         return math.exp(centre), None, None
     error = float(logs.std(ddof=1)) / math.sqrt(len(logs))
-    reach = float(stats.t(len(logs) - 1).ppf((1 + LEVEL) / 2)) * error
+    reach = float(special.stdtrit(len(logs) - 1, (1 + LEVEL) / 2)) * error
     return math.exp(centre), math.exp(centre - reach), math.exp(centre + reach)
 
 

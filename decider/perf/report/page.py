@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -111,23 +112,10 @@ def render(
     """
     if result is None and comparison is None:
         raise ValueError("neither a comparison nor a result of asv: there is nothing to show")
-    sections: list[Section] = []
-    context: dict[str, Any] = {"verdicts": None, "result": None, "compared": None}
-    if comparison is not None:
-        sections += COMPARED_SECTIONS
-        context |= {"verdicts": view(comparison), "verdict_headers": HEADERS}
-    if result is not None:
-        shown = _of_result(result, baseline, grid_file, results)
-        context |= shown
-        sections += [RUN] * (comparison is not None)
-        sections += [DIFFERENCES] * (shown["compared"] is not None)
-        sections += RESULT_SECTIONS
-        if results:
-            sections.insert(sections.index(END_TO_END) + 1, HISTORY)
-    else:
-        sections.append(END_TO_END)
-        context |= {"end_to_end": EndToEnd(note=NOT_COMPARED)}
-    bundle, script = _bundle(), _script()
+    with ThreadPoolExecutor(1) as aside:  # the bundle takes seconds, outside of Python
+        bundling = aside.submit(_bundle)
+        sections, context = _content(result, baseline, grid_file, results, comparison)
+        bundle, script = bundling.result(), _script()
     return (
         _environment()
         .get_template("page.html")
@@ -152,6 +140,33 @@ def render(
 def render_comparison(document: Document) -> str:
     """The page of a checked comparison alone; raises as `render` does."""
     return render(comparison=document)
+
+
+def _content(
+    result: Result | None,
+    baseline: Result | None,
+    grid_file: Path | None,
+    results: Sequence[Result],
+    comparison: Document | None,
+) -> tuple[list[Section], dict[str, Any]]:
+    """The sections in their order, and what their templates want, by the names that they use."""
+    sections: list[Section] = []
+    context: dict[str, Any] = {"verdicts": None, "result": None, "compared": None}
+    if comparison is not None:
+        sections += COMPARED_SECTIONS
+        context |= {"verdicts": view(comparison), "verdict_headers": HEADERS}
+    if result is not None:
+        shown = _of_result(result, baseline, grid_file, results)
+        context |= shown
+        sections += [RUN] * (comparison is not None)
+        sections += [DIFFERENCES] * (shown["compared"] is not None)
+        sections += RESULT_SECTIONS
+        if results:
+            sections.insert(sections.index(END_TO_END) + 1, HISTORY)
+    else:
+        sections.append(END_TO_END)
+        context |= {"end_to_end": EndToEnd(note=NOT_COMPARED)}
+    return sections, context
 
 
 def _of_result(

@@ -37,7 +37,7 @@ def test_what_is_written_is_read_again(document, tmp_path: Path):
         ('{"schema": "other"}', "no document of schema 'decider-comparison'"),
         ('{"schema": "decider-comparison", "schema_version": 2}', "version 2; this decider reads"),
         ('{"schema": "decider-comparison", "schema_version": 1}', "required property"),
-        ('{"schema": NaN}', "NaN is no JSON number"),
+        ('{"schema": NaN}', "no JSON: unexpected character"),
     ],
 )
 def test_what_is_no_comparison_is_refused_with_its_name(tmp_path: Path, text, message):
@@ -46,6 +46,15 @@ def test_what_is_no_comparison_is_refused_with_its_name(tmp_path: Path, text, me
     with pytest.raises(ValueError, match=message) as caught:
         read_comparison(path)
     assert str(path) in str(caught.value)
+
+
+def test_what_is_nested_without_end_is_refused(document, tmp_path: Path):
+    deep = "[" * 1000 + "]" * 1000
+    (tmp_path / "c.json").write_text(
+        json.dumps({**document, "void": "DEEP"}).replace('"DEEP"', deep)
+    )
+    with pytest.raises(ValueError, match=r"c\.json: nested too deeply"):
+        read_comparison(tmp_path / "c.json")
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path):
@@ -81,7 +90,7 @@ def test_a_number_that_cannot_be_meant_is_refused_with_its_place(document, wild)
 def test_a_number_that_json_reads_as_infinite_is_refused(document, tmp_path: Path):
     text = json.dumps({**document, "spent_seconds": 301.0})
     (tmp_path / "c.json").write_text(text.replace("301.0", "1e999"))
-    with pytest.raises(ValueError, match=r"c\.json: spent_seconds: the number there is too large"):
+    with pytest.raises(ValueError, match=r"c\.json: no JSON: number is infinity .* column"):
         read_comparison(tmp_path / "c.json")
 
 

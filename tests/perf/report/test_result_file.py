@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from decider.perf.report.result_file import Result, read_result
+from decider.perf.report.result_file import Result, _parsed, read_result
 from tests.perf.report.results import COMMIT, benchmark, sampled, write_results
 
 
@@ -34,6 +34,19 @@ def test_a_cell_has_its_parameters_value_interval_and_samples(tmp_path: Path) ->
 def test_none_is_failed_and_nan_is_skipped(tmp_path: Path) -> None:
     result = _read(tmp_path, b=benchmark({"rows": [1, 2, 3]}, [None, math.nan, 1.0], ""))
     assert [cell.status for cell in result.cells] == ["failed", "skipped", "measured"]
+
+
+@pytest.mark.parametrize("cpu", ["A CPU", "a NaN, an Infinity", "NaN", "-Infinity"])
+def test_bare_nan_and_infinity_are_numbers_and_in_texts_texts(tmp_path: Path, cpu: str) -> None:
+    entry = {"result": 2.0, "stats_ci_99_a": -math.inf, "stats_ci_99_b": math.inf}
+    cells = [math.nan, entry | {"samples": [2, math.inf]}, entry | {"samples": [2, 2.5]}]
+    path = write_results(tmp_path, benchmarks={"b": benchmark({"n": range(3)}, cells, "")}, cpu=cpu)
+    assert all(text in path.read_text() for text in ("NaN", " Infinity", "-Infinity"))
+    result = read_result(path, {})
+    assert [cell.status for cell in result.cells] == ["skipped", "measured", "measured"]
+    assert [cell.interval for cell in result.cells] == [None] * 3
+    assert [cell.samples for cell in result.cells] == [(), (2.0, math.inf), (2.0, 2.5)]
+    assert result.facts["cpu"] == cpu
 
 
 def test_a_benchmark_that_failed_as_a_whole_failed_in_every_cell(tmp_path: Path) -> None:
@@ -116,6 +129,23 @@ def test_whatever_json_it_holds_it_is_read_or_refused(
     for field in FIELDS:  # one bad field at a time, or only the first is ever reached
         path.write_text(json.dumps(good | {field: values[field]}), encoding="utf-8")
         _read_or_refused(path, {"b": declared})
+
+
+@given(values=JSON)
+def test_what_is_parsed_is_what_the_standard_library_parses(values: Any) -> None:
+    text = json.dumps(values)
+    assert _named(_parsed(text.encode())) == _named(json.loads(text))
+
+
+def _named(values: Any) -> Any:
+    """`values` with what is not finite as texts; whole floats are floats in both."""
+    if isinstance(values, dict):
+        return {name: _named(value) for name, value in values.items()}
+    if isinstance(values, list):
+        return [_named(value) for value in values]
+    if isinstance(values, float) and not math.isfinite(values):
+        return str(values)
+    return values
 
 
 @given(row=st.lists(JSON, max_size=8))
