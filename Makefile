@@ -73,7 +73,8 @@ self-test: setup ## what this machine's verdicts are worth; hours on two cores
 	$(BIN)/decider compare --self-test --profile '$(PROFILE)' --budget '$(BUDGET)'
 
 report: setup ## the page of COMPARISON, written to OUT
-	$(BIN)/decider report --comparison '$(COMPARISON)' --out '$(or $(OUT),out/report.html)'
+	$(BIN)/decider report --comparison '$(COMPARISON)' --out '$(or $(OUT),out/report.html)' \
+	  $(if $(REPOSITORY_URL),--repository-url '$(REPOSITORY_URL)')
 
 comment: setup ## the comment for a pull request on COMPARISON, with a link to REPORT_URL
 	$(BIN)/decider report --comparison '$(COMPARISON)' --out out/report.html \

@@ -45,6 +45,7 @@ class _Request:
     out: Path
     markdown: Path | None
     report_url: str | None
+    repository_url: str | None
 
 
 @click.command(short_help="One HTML page of what was measured.")
@@ -83,6 +84,11 @@ class _Request:
     help="Write the comment on a pull request here too; with --comparison.",
 )
 @click.option("--report-url", help="Where the page will be, for the comment to link to it.")
+@click.option(
+    "--repository-url",
+    help="Link commits to this https address, as in https://example.org/decider.  "
+    "[default: no links]",
+)
 def report(**asked: Any) -> None:
     """Write one self-contained HTML page of a comparison, of a run of the suite, or of both.
 
@@ -114,8 +120,10 @@ def _write(request: _Request) -> None:
     """Make everything that was asked for, and only then write it."""
     from decider.perf.comparison.document import read_comparison
     from decider.perf.report.page import render
+    from decider.perf.report.repository import checked_repository_url
 
     _check(request)
+    url = request.repository_url and checked_repository_url(request.repository_url)
     comparison = read_comparison(request.comparison) if request.comparison else None
     comment = _comment(request, comparison)
     folder = _folder(request, comparison)
@@ -130,6 +138,7 @@ def _write(request: _Request) -> None:
         problems,
         comparison=comparison,
         results=folder.results if folder and result else (),
+        repository_url=url,
     )
     write_text(request.out, page)
     if request.markdown and comment is not None:

@@ -6,6 +6,7 @@ command runs, since it needs the packages of the `report` extra.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -126,9 +127,9 @@ def _write(
     repository_url: str | None,
     progress: _Progress,
 ) -> None:
+    from decider.perf.report.repository import checked_repository_url
     from decider.perf.site.build import build_site
     from decider.perf.site.changes import search_series
-    from decider.perf.site.names import checked_repository_url
     from decider.perf.site.reports import render_comparison
     from decider.perf.site.results_reader import read_history
 
@@ -140,7 +141,7 @@ def _write(
         history,
         out,
         find=search_series,
-        render=render_comparison,
+        render=partial(render_comparison, repository_url=checked),
         comparisons=comparisons,
         most_reports=most_reports,
         repository_url=checked,

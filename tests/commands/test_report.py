@@ -192,6 +192,7 @@ def test_the_comment_is_written_beside_the_page(comparison: Path) -> None:
     [
         (["--report-url", "https://a.b"], "name its file by --markdown"),
         (["--markdown", "x.md", "--report-url", "javascript:x"], "'javascript:x': no address"),
+        (["--repository-url", "javascript:x"], "repository URL 'javascript:x': only plain https"),
         (["--markdown", "."], "--markdown names the file to write"),
     ],
 )

@@ -43,14 +43,20 @@ class Finder(Protocol):
 
 @dataclass(frozen=True)
 class Step:
-    """A change that was found: its series, kind, size, the range of commits it lies in, and the
-    number of the first commit after it."""
+    """A change that was found.
+
+    Attributes:
+        series, kind, change, worse: what it is of, a step or a drift, its size, its direction.
+        before, first: hashes of the last commit before it and of the first one after it.
+        number: of that first one, in the order of the commits.
+    """
 
     series: str
     kind: str
     change: str
     worse: bool
-    range: str
+    before: str
+    first: str
     number: int
 
 
@@ -146,7 +152,7 @@ def _lines(results: Sequence[Result], newest: Result) -> list[_Line]:
             values = tuple(values.get(cell.parameters, math.nan) for values in known)
             if sum(map(math.isfinite, values)) >= LEAST_COMMITS:
                 name = f"{figure}{f' ({cell.label})' if cell.label else ''}"
-                commits = tuple(result.commit[:8] for result in results)
+                commits = tuple(result.commit for result in results)
                 lines.append(_Line(name, cell.unit, commits, values, figure.startswith(EXACT)))
     return lines
 
@@ -158,7 +164,8 @@ def _steps(line: _Line) -> list[Step]:
             change.kind,
             signed(change.change),
             change.worse,
-            f"{line.commits[change.after]}..{line.commits[change.index]}",
+            line.commits[change.after],
+            line.commits[change.index],
             change.index,
         )
         for change in line.changes
@@ -167,7 +174,7 @@ def _steps(line: _Line) -> list[Step]:
 
 def _chart(line: _Line) -> Chart:
     drawn = [
-        (number, commit, value)
+        (number, commit[:8], value)
         for number, (commit, value) in enumerate(zip(line.commits, line.values, strict=True))
         if math.isfinite(value)
     ]

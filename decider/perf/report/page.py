@@ -36,6 +36,7 @@ from decider.perf.report.forwards import SECONDS, forwards_of_grid_file, forward
 from decider.perf.report.heat_maps import SHADES
 from decider.perf.report.history import history
 from decider.perf.report.quantities import exact
+from decider.perf.report.repository import commit_address
 from decider.perf.report.result_file import Result
 from decider.perf.report.summary import summary
 from decider.version import __version__
@@ -94,6 +95,7 @@ def render(
     *,
     comparison: Document | None = None,
     results: Sequence[Result] = (),
+    repository_url: str | None = None,
 ) -> str:
     """The page of a comparison, of a result of asv, or of both.
 
@@ -104,6 +106,7 @@ def render(
         problems: what could not be read on the way, a sentence each.
         comparison: a checked comparison of two commits; its verdicts come first.
         results: what the history is drawn from; those of other machines are left out.
+        repository_url: checked address of the repository's pages, to link commits to.
 
     Raises:
         ValueError: there is neither comparison nor result, the baseline is the result itself, the
@@ -131,15 +134,16 @@ def render(
             better=BETTER,
             bundle=bundle,
             script=script,
+            repository_url=repository_url,
             policy=_policy(bundle, script),
             version=__version__,
         )
     )
 
 
-def render_comparison(document: Document) -> str:
+def render_comparison(document: Document, repository_url: str | None = None) -> str:
     """The page of a checked comparison alone; raises as `render` does."""
-    return render(comparison=document)
+    return render(comparison=document, repository_url=repository_url)
 
 
 def _content(
@@ -214,13 +218,15 @@ def _sources(result: Result | None, comparison: Document | None) -> str:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    made = Environment(
         loader=PackageLoader("decider.perf.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.globals["commit_address"] = commit_address
+    return made
 
 
 @cache

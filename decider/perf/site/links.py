@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from decider.perf.report.quantities import quantity
+from decider.perf.report.repository import commit_address
 from decider.perf.site.benchmark_page import benchmark_address, cell_anchor
 from decider.perf.site.changes import CellChange
 
@@ -38,7 +39,7 @@ class Links:
 
     def in_repository(self, commit: str) -> str | None:
         """The commit's page in the repository; None without an address of that."""
-        return f"{self.repository_url}/commit/{commit}" if self.repository_url else None
+        return commit_address(self.repository_url, commit)
 
     def quantity(self, value: float, unit: str) -> str:
         """A value for people."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from urllib.parse import urlsplit
 
 SLUG_LENGTH = 60
 HASH_DIGITS = 10
@@ -25,23 +24,3 @@ def fingerprint(*texts: str) -> str:
     # Lengths keep ("a b", "c") and ("a", "b c") apart; a stranger may use any separator.
     joined = "".join(f"{len(text)}:{text}" for text in texts)
     return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_DIGITS]
-
-
-def checked_repository_url(url: str) -> str:
-    """The address of a repository's pages, without a slash at its end.
-
-    Raises:
-        ValueError: it is no plain https address; a link to it could do anything.
-    """
-    parts = urlsplit(url)
-    plain = (
-        parts.scheme == "https"
-        and re.fullmatch(r"[A-Za-z0-9.-]+(:[0-9]{1,5})?", parts.netloc)
-        and re.fullmatch(r"[A-Za-z0-9._~/-]*", parts.path)
-        and url == f"https://{parts.netloc}{parts.path}"
-    )
-    if not plain:
-        raise ValueError(
-            f"repository URL {url!r}: only plain https addresses, as in https://example.org/decider"
-        )
-    return url.rstrip("/")

@@ -108,8 +108,8 @@ def _of_comparison(file: Path, document: Mapping[str, Any]) -> Report:
     )
 
 
-def render_comparison(document: Mapping[str, Any]) -> str:
+def render_comparison(document: Mapping[str, Any], repository_url: str | None = None) -> str:
     """The report's page of a comparison: a `Render`."""
     from decider.perf.report import page
 
-    return page.render_comparison(document)
+    return page.render_comparison(document, repository_url)

@@ -69,13 +69,8 @@ def test_a_step_is_listed_with_its_commits_and_marked(tmp_path: Path) -> None:
     results = _results(tmp_path, [1.0, 1.0, 1.1, 1.1])
     found = history(results, results[-1], _Finder(2))
     (step,) = found.steps
-    assert (step.series, step.kind, step.change, step.worse, step.range) == (
-        FIGURE,
-        "step",
-        "+10.0%",
-        True,
-        "00000001..00000002",
-    )
+    assert (step.series, step.kind, step.change, step.worse) == (FIGURE, "step", "+10.0%", True)
+    assert (step.before, step.first) == (results[1].commit, results[2].commit)
     assert "▲ +10.0%" in str(found.charts[0].specification)
 
 
@@ -156,5 +151,5 @@ def test_without_the_detectors_package_it_is_drawn_and_said(
 def test_a_real_step_is_found(tmp_path: Path) -> None:
     results = _results(tmp_path, [1.0 + 0.002 * (n % 3) + 0.5 * (n >= 12) for n in range(24)])
     (step,) = history(results, results[-1]).steps
-    assert step.range == "0000000b..0000000c"
+    assert (step.before, step.first) == (results[11].commit, results[12].commit)
     assert step.worse

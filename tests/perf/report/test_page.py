@@ -158,6 +158,31 @@ def test_without_comparison_and_result_there_is_no_page() -> None:
         render()
 
 
+def test_steps_and_sides_link_to_their_commits_where_the_repository_has_an_address(
+    tmp_path: Path,
+) -> None:
+    name = "end_to_end.EndToEnd.track_seconds_per_1000_rows"
+    for number in range(24):
+        write_results(
+            tmp_path,
+            commit=f"{number:040x}",
+            committed_ms=1_700_000_000_000 + number,
+            benchmarks={name: end_to_end(1 + number % 3 / 1000 + (number >= 12))[name]},
+        )
+    folder, document = read_results_folder(tmp_path), comparisons.whole()
+
+    def links(url: str | None) -> set[str]:
+        page = render(
+            folder.choose(), comparison=document, results=folder.results, repository_url=url
+        )
+        return set(re.findall(r'href="(https:[^"]*)"', page))
+
+    address = "https://example.org/decider"
+    commits = [document["base"]["commit"], document["head"]["commit"], f"{11:040x}", f"{12:040x}"]
+    assert links(address) == {f"{address}/commit/{commit}" for commit in commits}
+    assert links(None) == set()
+
+
 def test_two_thousand_cells_and_five_hundred_commits_stay_under_three_megabytes(
     tmp_path: Path,
 ) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from decider.perf.site.names import SLUG_LENGTH, checked_repository_url, fingerprint, page_name
+from decider.perf.site.names import SLUG_LENGTH, fingerprint, page_name
 from tests.perf.report.hostile import ATTACKS
 
 texts = st.text() | st.sampled_from([*ATTACKS, "../../etc/passwd", "CON", ".", "a/b\\c", "\ud800"])
@@ -35,31 +34,3 @@ def test_names_differ_where_letters_and_borders_do_not() -> None:
 def test_a_name_is_the_same_in_every_run() -> None:
     name = page_name("shared-2core", "forward.Forward.track_seconds")
     assert name == "shared-2core-forward-forward-track_seconds-bd8ad0af45.html"
-
-
-@pytest.mark.parametrize("url", ["https://example.org/a/decider", "https://example.org:8443/a/"])
-def test_a_plain_https_address_is_taken(url: str) -> None:
-    assert checked_repository_url(url) == url.rstrip("/")
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "",
-        "http://example.org/decider",
-        "javascript:alert(1)",
-        "https://",
-        "https:///decider",
-        "https://name:word@example.org/decider",
-        "https://example.org/decider?x=1",
-        "https://example.org/decider#x",
-        "https://example.org/a b",
-        "https://example.org/\n",
-        'https://example.org/"onload=',
-        "//example.org/decider",
-        "https://[",
-    ],
-)
-def test_any_other_address_is_refused(url: str) -> None:
-    with pytest.raises(ValueError, match=r"URL|[iI]nvalid"):
-        checked_repository_url(url)
