@@ -25,9 +25,10 @@ TRAFFIC_MIX, TRAFFIC_ROWS, TRAFFIC_QUEUES = "decision", 32, 100
 
 
 def figures() -> Iterator[tuple[str, dict[str, float]]]:
-    """A label and the figures of each queue and cost model: cost, forwards, padded tokens, ledger.
+    """A label and the figures of each queue and cost model: costs, forwards, padded tokens, ledger.
 
-    The cost is the plan's under the model that it was made with; everything else is priced on the
+    The costs of the plan and of per-bucket grouping are under the model that it was made with;
+    everything else is priced on the
     ladder, which is what really runs.
 
     Raises:
@@ -42,6 +43,7 @@ def figures() -> Iterator[tuple[str, dict[str, float]]]:
                 f"{mix}, {rows} rows, seed {seed}, {cost}",
                 {
                     "cost": found["planned"],
+                    "per-bucket cost": found["per_bucket"],
                     "forwards": found["forwards"],
                     "padded tokens": found["padded"],
                     **{part.replace("_", " "): found[part] for part in plans.PARTS},

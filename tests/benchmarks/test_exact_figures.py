@@ -23,6 +23,7 @@ def test_every_mix_size_queue_and_model_has_its_figures(few):
     figures = found["figures"]["decision, 4 rows, seed 1, ladder"]
     parts = ("real tokens", "length rounding", "co batch padding", "empty rows", "overhead")
     assert figures["cost"] == sum(figures[part] for part in parts)
+    assert figures["cost"] <= figures["per-bucket cost"]
     assert found["note"] is None
 
 

@@ -25,6 +25,7 @@ def exact(changes: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
     totals = [
         {"figure": "cost", "group": "decision, 32 rows, ladder", "base": 9e4, "head": 9.1e4},
         {"figure": "cost", "group": "short, 8 rows, linear", "base": 500.0, "head": 500.0},
+        *plan_totals("chat, 128 rows, ladder"),
     ]
     return {
         "compared": 1_234,
@@ -36,6 +37,24 @@ def exact(changes: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
         "only_head": 0,
         "notes": [],
     }
+
+
+def plan_totals(group: str, **head: float) -> list[dict[str, Any]]:
+    """The sums of a group of queues; head's are base's where `head` does not say otherwise."""
+    sums = {
+        "cost": 1_800.0,
+        "per-bucket cost": 2_000.0,
+        "forwards": 4.0,
+        "real tokens": 1_000.0,
+        "length rounding": 200.0,
+        "co batch padding": 50.0,
+        "empty rows": 100.0,
+        "overhead": 450.0,
+    }
+    return [
+        {"figure": name, "group": group, "base": value, "head": head.get(name, value)}
+        for name, value in sums.items()
+    ]
 
 
 def cost_model() -> dict[str, Any]:

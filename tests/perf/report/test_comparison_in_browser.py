@@ -18,6 +18,7 @@ from tests.perf.report.browser import (
     set_width,
     wait_until,
 )
+from tests.perf.report.comparison_parts import exact
 from tests.perf.report.comparisons import void, whole
 from tests.perf.report.test_page_in_browser import SCREENSHOTS
 
@@ -33,6 +34,27 @@ def test_it_draws_every_diagram_without_an_error_or_a_request(opened: Any) -> No
     assert opened.get_log("browser") == []
     assert requests(opened) == {opened.current_url}
     assert len(every(opened, ".chart svg")) == len(every(opened, ".chart")) >= 10
+
+
+def test_a_diagram_in_a_closed_part_is_drawn_in_full_when_it_is_opened(
+    browser: Any, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    text = render_comparison(whole() | {"exact": exact([])})
+    # Browsers that do not lay out what is closed, as this one does.
+    older = "<style>\ndetails:not([open]) > :not(summary) { display: none }"
+    page.write_text(text.replace("<style>", older, 1), encoding="utf-8")
+    open_page(browser, page)
+
+    def width() -> float:
+        chart = "document.querySelector('#exact ~ details .chart svg')"
+        found: float = browser.execute_script(f"return {chart}.getBoundingClientRect().width")
+        return found
+
+    assert width() == 0
+    for summary in every(browser, "#exact ~ details > summary"):
+        summary.click()
+    wait_until(lambda: width() > 300)
 
 
 def test_a_verdict_is_told_on_hover(opened: Any) -> None:

@@ -12,6 +12,7 @@ from decider.perf.report.compared.failures import Failure, failures, unstarted
 from decider.perf.report.compared.headline import Headline, headline
 from decider.perf.report.compared.lines import lines_chart
 from decider.perf.report.compared.maps import forward_maps, plan_maps
+from decider.perf.report.compared.plans import ComparedPlans, compared_plans
 from decider.perf.report.compared.rows import ComparedRow, compared_rows
 from decider.perf.report.compared.summaries import SummaryRow, summary_rows
 from decider.perf.report.heat_maps import HeatMap
@@ -26,6 +27,7 @@ class View:
     forwards: list[HeatMap]
     plans: list[HeatMap]
     exact: ExactFigures
+    planned: ComparedPlans
     cost: CostFacts
     lines: Chart | None
     summaries: list[SummaryRow]
@@ -43,6 +45,7 @@ def view(document: Document) -> View:
         forward_maps(document),
         plan_maps(document),
         exact_figures(document),
+        compared_plans(document),
         cost_facts(document),
         lines_chart(document),
         summary_rows(document),

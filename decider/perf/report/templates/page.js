@@ -9,6 +9,8 @@ specifications.forEach((specification, number) => {
     console.error(error);
   });
 });
+// What stands in a closed part has no width to be drawn in: Vega measures again on a resize.
+document.addEventListener("toggle", () => dispatchEvent(new Event("resize")), true);
 
 // Heat maps: a value's sentence on hover and focus; arrow keys move from cell to cell.
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
