@@ -11,8 +11,6 @@ from datetime import UTC, datetime
 from statistics import median
 from typing import Any
 
-from scipy import stats
-
 from decider.perf.comparison.document import SCHEMA_VERSION, SELF_TEST_SCHEMA
 
 CONFIDENCE = 0.95
@@ -87,8 +85,41 @@ def self_test_document(
     }
 
 
+def added_up(documents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The newest of some self-tests, with the runs of all that are like it.
+
+    Alike are those of one machine, commit, profile and delay: a self-test takes hours, and may be
+    made in parts. The smallest visible changes are then medians over the parts' medians.
+    """
+    newest = max(documents, key=lambda document: str(document["made"]))
+    parts = [
+        document
+        for document in documents
+        if _subject(document) == _subject(newest) and document.get("runs")
+    ]
+    if len(parts) < 2:
+        return dict(newest)
+    whole = self_test_document(
+        [run for part in parts for run in part["runs"]],
+        [part["smallest_visible"] for part in parts],
+        machine=newest["machine"],
+        commit=newest["commit"],
+        profile=newest["profile"],
+        command=newest["command"],
+        delay=newest["delayed"]["delay"],
+    )
+    return whole | {"made": newest["made"]}
+
+
+def _subject(document: Mapping[str, Any]) -> tuple[Any, ...]:
+    kind = tuple(document[name] for name in ("machine", "commit", "profile"))
+    return *kind, document["delayed"]["delay"]
+
+
 def _bounds(count: int, runs: int) -> dict[str, float | None]:
     """Exact binomial bounds (Clopper and Pearson, 1934); none without a run."""
+    from scipy import stats  # two seconds, which not every comparison needs
+
     if not runs:
         return {"low": None, "high": None}
     low, high = stats.binomtest(count, runs).proportion_ci(CONFIDENCE, method="exact")

@@ -19,6 +19,7 @@ from decider.perf.comparison.arm import LAST_WORDS, ProcessArm
 from decider.perf.comparison.commits import Commit
 from decider.perf.comparison.document import check_self_test
 from decider.perf.comparison.pair import SIDES, Side
+from decider.perf.comparison.self_test import added_up
 from decider.perf.imports_folder import write_imports_folder
 
 COMPARISONS = Path(".asv", "comparisons")
@@ -112,7 +113,10 @@ class Workshop:
 
 
 def newest_self_test(folder: Path, machine: str) -> dict[str, Any] | None:
-    """The newest self-test of a machine; what cannot be read there is passed over."""
+    """The newest self-test of a machine, with those like it added up.
+
+    What cannot be read in the folder is passed over.
+    """
     found: list[dict[str, Any]] = []
     for path in sorted(folder.glob("*.json")):
         try:
@@ -122,7 +126,7 @@ def newest_self_test(folder: Path, machine: str) -> dict[str, Any] | None:
             continue
         if document["machine"] == machine:
             found.append(document)
-    return max(found, key=lambda document: str(document["made"]), default=None)
+    return added_up(found) if found else None
 
 
 def default_cpus(allowed: Sequence[int], threads: int = 1) -> list[int]:

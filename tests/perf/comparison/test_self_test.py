@@ -7,6 +7,7 @@ import pytest
 from decider.perf.comparison.assembly import assemble
 from decider.perf.comparison.document import check_self_test
 from decider.perf.comparison.self_test import (
+    added_up,
     is_alarm,
     is_found,
     run_record,
@@ -65,6 +66,39 @@ def test_bounds_are_clopper_and_pearsons():
     assert found["unchanged"]["high"] == pytest.approx(1 - 0.025 ** (1 / 20))  # their closed form
     assert found["delayed"]["found"] == 10
     assert found["delayed"]["low"] == pytest.approx(0.025 ** (1 / 10))
+
+
+def test_parts_of_one_self_test_add_up():
+    parts = [
+        made([record(), record(0.05, ["forward/1x64"])], [{"forward/1x64": 0.02}])
+        | {"made": "2026-12-01T04"},
+        made([record(improved=["forward/1x64"])], [{"forward/1x64": 0.04}])
+        | {"made": "2026-12-01T05"},
+    ]
+    whole = added_up(parts)
+    check_self_test(whole)
+    assert (whole["unchanged"]["runs"], whole["unchanged"]["alarms"]) == (2, 1)
+    assert (whole["delayed"]["runs"], whole["delayed"]["found"]) == (1, 1)
+    assert whole["smallest_visible"] == {"forward/1x64": 0.03}
+    assert whole["made"] == "2026-12-01T05"
+    assert len(whole["runs"]) == 3
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"commit": "b" * 40}, {"machine": "other"}, {"profile": "full"}, {"runs": []}],
+)
+def test_self_tests_of_different_things_do_not_add_up(other):
+    newest = made([record()]) | {"made": "2026-12-01T05"}
+    older = made([record(), record()]) | {"made": "2026-12-01T04"} | other
+    assert added_up([older, newest]) == newest
+
+
+def test_self_tests_with_different_delays_do_not_add_up():
+    newest = made([record(0.05)]) | {"made": "2026-12-01T05"}
+    older = made([record(0.1)]) | {"made": "2026-12-01T04"}
+    older["delayed"]["delay"] = 0.1
+    assert added_up([older, newest]) == newest
 
 
 def test_no_run_of_a_kind_has_no_bounds():
