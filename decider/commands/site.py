@@ -127,11 +127,11 @@ def _write(
     repository_url: str | None,
     progress: _Progress,
 ) -> None:
+    from decider.perf.history.results_reader import read_history
     from decider.perf.report.repository import checked_repository_url
     from decider.perf.site.build import build_site
     from decider.perf.site.changes import search_series
     from decider.perf.site.reports import render_comparison
-    from decider.perf.site.results_reader import read_history
 
     checked = checked_repository_url(repository_url) if repository_url else None
     if comparisons is None and DEFAULT_COMPARISONS.is_dir():

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from decider.perf.history.findings import Finding, Search
+from decider.perf.history.results_history import Commit
 from decider.perf.history.series import SeriesFolder
-from decider.perf.site.results_history import Commit
 from decider.version import __version__
 
 SCHEMA = "decider-history"

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 
 from decider.perf.history.changes import Change, find_changes
+from decider.perf.history.results_history import Commit
 from decider.perf.history.series import Series
 from decider.perf.history.steps import LEAST_COMMITS
-from decider.perf.site.results_history import Commit
 
 MANY_VALUES = 100_000
 """Noisy values from which on several processes search: some ten seconds of one."""

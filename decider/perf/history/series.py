@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from decider.perf.site.results_history import (
+from decider.perf.history.results_history import (
     ASV_ENVIRONMENT,
     BenchmarkHistory,
     CellHistory,
@@ -22,7 +22,7 @@ from decider.perf.site.results_history import (
     ResultsHistory,
     Stretch,
 )
-from decider.perf.site.results_reader import read_history
+from decider.perf.history.results_reader import read_history
 
 Progress = Callable[[str, int, int], None]
 """What is done, how many of it are done, how many there are."""

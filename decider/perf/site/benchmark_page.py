@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from decider.perf.history.results_history import BenchmarkHistory, CellHistory, Facts
 from decider.perf.report.quantities import exact, quantity
 from decider.perf.site.changes import CellChange
 from decider.perf.site.chart import history_chart
 from decider.perf.site.names import fingerprint, page_name
 from decider.perf.site.rendering import render_page
-from decider.perf.site.results_history import BenchmarkHistory, CellHistory, Facts
 
 FOLDER = "benchmarks"
 VALUE_DIGITS = 4

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from decider.perf.history.results_history import ResultsHistory, Run
 from decider.perf.site.benchmark_page import benchmark_address, benchmark_page
 from decider.perf.site.changes import CellChange, Finder, changes_of
 from decider.perf.site.commit_page import CommitFacts, commit_page
@@ -16,7 +17,6 @@ from decider.perf.site.links import Links
 from decider.perf.site.output_folder import replaced_folder
 from decider.perf.site.rendering import CHARTS_FILE, charts_program, write_page
 from decider.perf.site.reports import Render, Report, read_reports, write_report
-from decider.perf.site.results_history import ResultsHistory, Run
 
 Progress = Callable[[str, int, int], None]
 """Is told what is being done, how many are done, and of how many."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from decider.perf.history.findings import Finding, search
+from decider.perf.history.results_history import BenchmarkHistory, CellHistory, Commit, Stretch
 from decider.perf.history.series import Series
-from decider.perf.site.results_history import BenchmarkHistory, CellHistory, Commit, Stretch
 
 Progress = Callable[[int, int], None]
 Finder = Callable[[Sequence[Series], Progress], Sequence[Finding]]

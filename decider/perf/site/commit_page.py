@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from decider.perf.history.results_history import Commit, Facts, Run
 from decider.perf.report.summary import moment
 from decider.perf.site.changes import CellChange
 from decider.perf.site.links import Links
 from decider.perf.site.rendering import render_page
 from decider.perf.site.reports import Report
-from decider.perf.site.results_history import Commit, Facts, Run
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from decider.perf.history.results_history import BenchmarkHistory, Commit, Run
 from decider.perf.site.changes import CellChange
 from decider.perf.site.links import Links
 from decider.perf.site.rendering import render_page
 from decider.perf.site.reports import Report
-from decider.perf.site.results_history import BenchmarkHistory, Commit, Run
 
 MOST_CHANGES = 200
 """Changes on the first page; the others are on the pages of commits and benchmarks."""

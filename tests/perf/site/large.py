@@ -13,10 +13,10 @@ from pathlib import Path
 
 import click
 
+from decider.perf.history.results_reader import read_history
 from decider.perf.site.build import build_site
 from decider.perf.site.changes import search_series
 from decider.perf.site.reports import render_comparison
-from decider.perf.site.results_reader import read_history
 from tests.perf.report.results import benchmark
 from tests.perf.site.histories import write_commit
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from decider.perf.history.results_history import BenchmarkHistory
+from decider.perf.history.results_reader import read_history
 from decider.perf.site.benchmark_page import benchmark_page, cell_anchor, environment_texts
 from decider.perf.site.changes import changes_of
-from decider.perf.site.results_history import BenchmarkHistory
-from decider.perf.site.results_reader import read_history
 from tests.perf.report.results import benchmark
 from tests.perf.site.histories import commit_hash, find_jumps, write_commit, write_history
 

@@ -10,8 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from decider.perf.history.results_reader import read_history
 from decider.perf.site.build import Built, build_site
-from decider.perf.site.results_reader import read_history
 from tests.perf.report.comparisons import cell, comparison
 from tests.perf.report.hostile import ATTACKS, EVERYTHING, write_hostile_results
 from tests.perf.report.results import benchmark

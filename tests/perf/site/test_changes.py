@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from decider.perf.history.findings import Finding
+from decider.perf.history.results_reader import read_history
 from decider.perf.history.series import Series
 from decider.perf.site.changes import ByCell, CellChange, changes_of, search_series
-from decider.perf.site.results_reader import read_history
 from tests.perf.report.results import benchmark
 from tests.perf.site.histories import commit_hash, find_jumps, write_commit, write_history
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from decider.perf.history.results_reader import read_history
 from decider.perf.site.benchmark_page import benchmark_address, cell_anchor
 from decider.perf.site.build import build_site
-from decider.perf.site.results_reader import read_history
 from tests.perf.site.histories import commit_hash, find_jumps, write_history
 from tests.perf.site.test_build import write_hostile_site
 

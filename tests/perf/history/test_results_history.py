@@ -10,9 +10,9 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from decider.perf.history.results_history import BenchmarkHistory, ResultsHistory
+from decider.perf.history.results_reader import read_history
 from decider.perf.report.results_folder import read_results_folder
-from decider.perf.site.results_history import BenchmarkHistory, ResultsHistory
-from decider.perf.site.results_reader import read_history
 from tests.perf.report.results import benchmark, write_results
 from tests.perf.site.histories import HOUR_MS, STARTED_MS, commit_hash, write_commit, write_history
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from decider.perf.site.results_reader import read_history
+from decider.perf.history.results_reader import read_history
 from tests.perf.site.histories import write_history
 
 

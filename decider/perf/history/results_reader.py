@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from decider.perf.history.results_history import ResultsHistory
 from decider.perf.report.results_folder import each_result
-from decider.perf.site.results_history import ResultsHistory
 
 
 def read_history(
