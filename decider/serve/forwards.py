@@ -1,8 +1,9 @@
 """Running groups on an engine: its answers given out, its failures narrowed down, its death found.
 
 A group that fails is halved until the rows that fail alone are found; they fail, the others are
-answered. After every failure the engine is asked to answer a row of one token: one that cannot is
-dead. This file knows no queue, no plan and no HTTP.
+answered. A row whose answer holds what is no number fails too. After every failed forward the
+engine is asked to answer a row of one token: one that cannot is dead. This file knows no queue, no
+plan and no HTTP.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from decider.costs import CostModel
 from decider.engine import Row, Slot
@@ -23,6 +27,11 @@ from decider.serve.statistics import Statistics
 
 PROBE = Row((0,), (Slot(0, 2),))
 """A row that every engine answers."""
+
+NOT_FINITE = (
+    "slot {slot}: the model's probabilities are not finite; its weights are damaged, or overflow "
+    "in the precision that it runs at"
+)
 
 log = logging.getLogger(__name__)
 
@@ -157,7 +166,9 @@ class Forwards:
     def _answer(self, group: Sequence[WaitingRow], answers: Sequence[Any]) -> None:
         now = asyncio.get_running_loop().time()
         for row, answer in zip(group, answers, strict=True):
-            if row.request.answer(row.index, answer):
+            if (slot := _without_numbers(answer)) is not None:
+                self._fail(row, ArithmeticError(NOT_FINITE.format(slot=slot)))
+            elif row.request.answer(row.index, answer):
                 self._ended(row.request, now)
 
     def _fail(self, row: WaitingRow, error: Exception) -> None:
@@ -171,6 +182,14 @@ class Forwards:
         else:
             self._stats.answered_requests += 1
             self._stats.latency.add(now - request.arrived)
+
+
+def _without_numbers(answer: Sequence[npt.ArrayLike]) -> int | None:
+    """The first slot of an answer that holds NaN or infinity, which JSON has no words for."""
+    for slot, probabilities in enumerate(answer):
+        if not np.isfinite(probabilities).all():
+            return slot
+    return None
 
 
 class _Ran(NamedTuple):

@@ -23,6 +23,7 @@ GRID = BucketGrid(length_buckets=(4, 8, 16), batch_buckets=(1, 2, 4), token_budg
 COST = LadderCost(3, GRID)
 LIMITS = Limits(vocabulary_size=1_000, max_options=8, max_slots=4, max_row_tokens=50_000)
 POISON = 999
+NOT_A_NUMBER = 998
 
 
 def row(check: int, length: int = 1, options: int = 3) -> Row:
@@ -40,7 +41,8 @@ def answer(asked: Row) -> list[list[float]]:
 
 
 class FakeEngine:
-    """Answers with `answer` and keeps every group it ran. A row that begins with POISON fails."""
+    """Answers with `answer` and keeps every group it ran. A row that begins with POISON fails; one
+    that begins with NOT_A_NUMBER is answered by NaN in its last slot."""
 
     vocabulary_size = LIMITS.vocabulary_size
     max_options = LIMITS.max_options
@@ -70,10 +72,14 @@ class FakeEngine:
         assert batch is None or len(rows) <= batch
         if checks != [0]:  # not the batcher's own probe
             self.ran.append((checks, length, batch))
-        return [
+        answers = [
             [np.array(probabilities, dtype=np.float64) for probabilities in answer(asked)]
             for asked in rows
         ]
+        for check, answered in zip(checks, answers, strict=True):
+            if check == NOT_A_NUMBER:
+                answered[-1][0] = np.nan
+        return answers
 
 
 class SlowRunner:

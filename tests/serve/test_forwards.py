@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from decider.batching import Planner
 from decider.costs import LadderCost, LinearCost
-from decider.engine import Row
+from decider.engine import Row, Slot
 from decider.serve.batcher import Batcher
 from decider.serve.errors import EngineDied, RowsFailedError
 from tests.serve.fakes import (
     GRID,
+    NOT_A_NUMBER,
     POISON,
     FakeEngine,
     FixedPlanning,
@@ -59,6 +60,22 @@ def test_a_cost_that_names_no_captured_shape_runs_at_the_smallest_that_holds_it(
         stats = server.stats
         assert (stats.padded_tokens, stats.empty_rows) == (32, 8)
         assert stats.padded_tokens + stats.overhead == cost.cost(3, 8)
+
+    run_in_virtual_time(check())
+
+
+def test_a_row_whose_answer_is_no_number_fails_alone_and_runs_once() -> None:
+    async def check() -> None:
+        engine = FakeEngine()
+        async with batcher(engine) as server:
+            bad = Row([NOT_A_NUMBER, 0], [Slot(0, 2), Slot(1, 3)])
+            with pytest.raises(RowsFailedError, match="row 1: ArithmeticError: slot 1: the model"):
+                await server.submit([row(4, 2), bad, row(5, 2)])
+            assert server.healthy
+            assert (server.stats.failed_rows, server.stats.failed_forwards) == (1, 0)
+            await check_answers(server, [row(6)])
+        ran = [check for checks, _, _ in engine.ran for check in checks]
+        assert ran == [4, NOT_A_NUMBER, 5, 6]  # once each
 
     run_in_virtual_time(check())
 
