@@ -20,6 +20,8 @@ from decider.perf.report.quantities import exact, quantity
 COST, PER_BUCKET = "cost", "per-bucket cost"
 FIGURES = {REAL_TOKENS: REAL_TOKENS} | {part: part.replace("-", " ") for part in WASTE}
 """Parts of the ledger as the page names them, and as the comparison does."""
+LEAST = 1.0
+"""Token-units of any queue. A stranger's smaller ones would make ratios beyond all numbers."""
 
 
 class Group(NamedTuple):
@@ -71,11 +73,12 @@ def _groups(document: Document) -> dict[Group, dict[str, tuple[float, float]]]:
 
 
 def _has_costs(sums: Sums) -> bool:
-    return COST in sums and PER_BUCKET in sums and all(value > 0 for value in sums[PER_BUCKET])
+    figures = (COST, PER_BUCKET)
+    return all(figure in sums and min(sums[figure]) >= LEAST for figure in figures)
 
 
 def _has_ledger(sums: Sums) -> bool:
-    return all(name in sums for name in FIGURES.values()) and min(sums[REAL_TOKENS]) > 0
+    return all(name in sums for name in FIGURES.values()) and min(sums[REAL_TOKENS]) >= LEAST
 
 
 def _entry(group: Group, sums: Sums) -> Entry:
@@ -83,7 +86,7 @@ def _entry(group: Group, sums: Sums) -> Entry:
         cost / baseline for cost, baseline in zip(sums[COST], sums[PER_BUCKET], strict=True)
     )
     on_base = f"base {exact(base)}"
-    if base != head and base > 0:
+    if base != head:
         on_base += f", {signed(head / base - 1)}"
     return Entry(group.mix, group.rows, "measured", head, "ratio", on_base)
 

@@ -61,10 +61,11 @@ def test_sums_that_an_older_decider_did_not_keep_are_not_missed() -> None:
     assert _of(older[0]) == ComparedPlans()
 
 
-def test_what_is_of_no_queue_and_what_is_zero_is_left_out() -> None:
+def test_what_is_of_no_queue_and_what_no_queue_can_be_is_left_out() -> None:
     engine = {"figure": "graphs", "group": "the engine", "base": 3.0, "head": 4.0}
-    nothing = [line | {"base": 0.0} for line in plan_totals(CHAT)]
-    assert _of(engine, *nothing) == ComparedPlans(changed=True)
+    for tiny in (0.0, -1.0, 1e-300):
+        nothing = [line | {"base": tiny} for line in plan_totals(CHAT)]
+        assert _of(engine, *nothing) == ComparedPlans(changed=True)
 
 
 def test_without_exact_figures_there_are_no_plans() -> None:
