@@ -6,7 +6,9 @@ command runs, since it needs the packages of the `report` extra.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -106,7 +108,8 @@ def report(**asked: Any) -> None:
     """
     request = _Request(**asked)
     try:
-        _write(request)
+        with _without_collection():
+            _write(request)
     except ModuleNotFoundError as error:
         raise UnusableError(f"{error.name} is missing: pip install 'decider[report]'") from None
     except OSError as error:
@@ -116,13 +119,26 @@ def report(**asked: Any) -> None:
         raise UnusableError(str(error)) from None
 
 
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Years of results are millions of objects, and none of them is garbage before the end."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def _write(request: _Request) -> None:
     """Make everything that was asked for, and only then write it."""
     from decider.perf.comparison.document import read_comparison
-    from decider.perf.report.page import render
+    from decider.perf.report.page import begin, render
     from decider.perf.report.repository import checked_repository_url
 
     _check(request)
+    begin()
     url = request.repository_url and checked_repository_url(request.repository_url)
     comparison = read_comparison(request.comparison) if request.comparison else None
     comment = _comment(request, comparison)

@@ -21,6 +21,9 @@ from decider.perf.report.result_file import Cell, Result
 SECONDS = "forward.Forward.track_seconds"
 PER_REAL = "forward.Forward.track_microseconds_per_real_token"
 ROWS, LENGTH = "B", "T"
+MOST_DETAILED = 500
+"""Cells of a map that tells each one's interval, too: the page has to stay under 3 MB."""
+
 MEASURED_ON = ("commit", "machine", "cpu", "gpu", "torch", "model", "profile", "time")
 
 
@@ -42,8 +45,10 @@ def forwards_of_result(result: Result) -> Forwards:
     if not any(cell.status == "measured" for cell in cells):
         return Forwards(title, f"No forward was measured: {_counts(cells)}.")
     blank = "Blank cells were skipped, as shapes over the token budget are: they are not captured."
+    if len(cells) > MOST_DETAILED:
+        blank += " Intervals and samples are told in the table of all cells."
     maps = [
-        heat_map("Time of a forward", ROWS, LENGTH, [_time(cell) for cell in cells]),
+        heat_map("Time of a forward", ROWS, LENGTH, _times(cells)),
         heat_map("Microseconds per padded token", ROWS, LENGTH, [_padded(cell) for cell in cells]),
     ]
     for cell in result.cells_of(PER_REAL):
@@ -94,9 +99,14 @@ def _counts(cells: Sequence[Cell]) -> str:
     )
 
 
-def _time(cell: Cell) -> Entry:
+def _times(cells: Sequence[Cell]) -> list[Entry]:
+    detailed = len(cells) <= MOST_DETAILED
+    return [_time(cell, details(cell) if detailed else "") for cell in cells]
+
+
+def _time(cell: Cell, detail: str) -> Entry:
     batch, length = cell.parameter("batch"), cell.parameter("length")
-    return Entry(batch, length, cell.status, cell.value, cell.unit or "seconds", details(cell))
+    return Entry(batch, length, cell.status, cell.value, cell.unit or "seconds", detail)
 
 
 def _padded(cell: Cell) -> Entry:

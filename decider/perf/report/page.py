@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import subprocess
+import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -42,6 +42,11 @@ from decider.perf.report.summary import summary
 from decider.version import __version__
 
 FOOTPRINT = "footprint."
+BUNDLE = """
+import sys, vl_convert
+source = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+sys.stdout.buffer.write(source.encode("utf-8"))
+"""
 
 
 class Section(NamedTuple):
@@ -115,10 +120,9 @@ def render(
     """
     if result is None and comparison is None:
         raise ValueError("neither a comparison nor a result of asv: there is nothing to show")
-    with ThreadPoolExecutor(1) as aside:  # the bundle takes seconds, outside of Python
-        bundling = aside.submit(_bundle)
-        sections, context = _content(result, baseline, grid_file, results, comparison)
-        bundle, script = bundling.result(), _script()
+    begin()
+    sections, context = _content(result, baseline, grid_file, results, comparison)
+    bundle, script = _bundle(), _script()
     return (
         _environment()
         .get_template("page.html")
@@ -139,6 +143,14 @@ def render(
             version=__version__,
         )
     )
+
+
+def begin() -> None:
+    """Begin what takes seconds and needs no content: with a second processor it is done meanwhile.
+
+    `render` does it itself; who has files to read first calls this before.
+    """
+    _bundling()
 
 
 def render_comparison(document: Document, repository_url: str | None = None) -> str:
@@ -231,8 +243,29 @@ def _environment() -> Environment:
 
 @cache
 def _bundle() -> Markup:
-    """Vega, Vega-Lite and Vega-Embed as one script, from the installed vl-convert."""
-    return _inline(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+    """Vega, Vega-Lite and Vega-Embed as one script, from the installed vl-convert.
+
+    Raises:
+        RuntimeError: the process that was to make it failed; the message is its own.
+    """
+    bundling = _bundling()
+    source, errors = bundling.communicate()
+    if bundling.returncode:
+        raise RuntimeError(f"the diagrams' code could not be bundled: {errors.strip()}")
+    return _inline(source)
+
+
+@cache
+def _bundling() -> subprocess.Popen[str]:
+    import vl_convert  # noqa: F401 - that it is missing is better told here than by the process
+
+    # A process, since a thread would not do: vl-convert holds Python's lock all the time.
+    return subprocess.Popen(
+        [sys.executable, "-c", BUNDLE],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
 
 
 @cache

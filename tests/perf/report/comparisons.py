@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from decider.perf.comparison.document import check_comparison
@@ -16,6 +17,7 @@ from tests.perf.report.comparison_parts import (
     outcome,
     pair,
     pairs,
+    plan_totals,
     self_test,
     side,
     summary,
@@ -192,7 +194,10 @@ def void() -> dict[str, Any]:
 
 
 def large(rows: int = 40, columns: int = 50, count: int = 40) -> dict[str, Any]:
-    """A comparison of a great grid, 2,000 cells by default, with as many pairs as are planned."""
+    """A comparison of a great grid, 2,000 cells by default, with as many pairs as are planned.
+
+    Its sums of exact figures are as many as real ones, and all of them changed.
+    """
     verdicts = ("regressed", "improved", "unchanged", "inconclusive")
     cells = [
         cell(f"forward/{batch}x{64 * length}", verdicts[(batch + length) % 4], change)
@@ -200,4 +205,15 @@ def large(rows: int = 40, columns: int = 50, count: int = 40) -> dict[str, Any]:
         for length in range(1, columns + 1)
         for change in [round(math.sin(batch * 50 + length) / 20, 6)]
     ]
-    return unchecked(cells, pairs=pairs(cells, count), looks_taken=[10, 14, 20, 28, 40])
+    groups = product(range(7), (8, 32, 128, 1024), ("linear", "ladder", "measured"))
+    totals = [
+        line
+        for mix, queue, model in groups
+        for line in plan_totals(f"mix {mix}, {queue} rows, {model}", cost=1_900.0, overhead=550.0)
+    ]
+    return unchecked(
+        cells,
+        pairs=pairs(cells, count),
+        looks_taken=[10, 14, 20, 28, 40],
+        exact=exact() | {"totals": totals},
+    )

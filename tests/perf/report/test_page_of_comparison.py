@@ -14,7 +14,7 @@ from decider.perf.report.page import render, render_comparison
 from decider.perf.report.results_folder import read_results_folder
 from tests.perf.report import comparisons
 from tests.perf.report.reader import Reader
-from tests.perf.report.results import benchmark, sampled, write_results
+from tests.perf.report.results import benchmark, end_to_end, every_benchmark, sampled, write_results
 from tests.perf.report.test_page import MOST_BYTES
 
 
@@ -125,9 +125,20 @@ def test_two_thousand_compared_cells_of_forty_pairs_stay_under_three_megabytes()
     assert len(page.encode()) < MOST_BYTES
 
 
-def test_a_page_of_both_keeps_to_it_too(tmp_path: Path) -> None:
-    cells = [sampled(1e-3 * (1 + number), count=60) for number in range(2_000)]
-    content = {"many.Many.track_it": benchmark({"number": range(2_000)}, cells, "seconds")}
-    write_results(tmp_path, benchmarks={**content})
-    page = render(read_results_folder(tmp_path).choose(), comparison=comparisons.large())
+def test_a_page_of_both_with_five_hundred_commits_keeps_to_it_too(tmp_path: Path) -> None:
+    times = [sampled(1e-3 * (1 + number)) for number in range(2_000)]
+    axes = {"batch": range(40), "length": range(50)}
+    forwards = {"forward.Forward.track_seconds": benchmark(axes, times, "seconds")}
+    for number in range(500):
+        write_results(
+            tmp_path,
+            commit=f"{number:040x}",
+            committed_ms=1_700_000_000_000 + number,
+            benchmarks=end_to_end(1 + number % 7 / 100 + (number > 300))
+            | (every_benchmark() | forwards if number == 499 else {}),
+        )
+    folder = read_results_folder(tmp_path)
+    page = render(folder.choose(), comparison=comparisons.large(), results=folder.results)
+    assert "500 commits of machine reference" in page
+    assert "Intervals and samples are told in the table of all cells." in page
     assert len(page.encode()) < MOST_BYTES
