@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from decider.costs import CostModel
 from decider.engine import Row, Slot
@@ -184,10 +183,13 @@ class Forwards:
             self._stats.latency.add(now - request.arrived)
 
 
-def _without_numbers(answer: Sequence[npt.ArrayLike]) -> int | None:
-    """The first slot of an answer that holds NaN or infinity, which JSON has no words for."""
-    for slot, probabilities in enumerate(answer):
-        if not np.isfinite(probabilities).all():
+def _without_numbers(answer: Any) -> int | None:
+    """The first slot of an answer that holds NaN or infinity, which JSON has no words for.
+
+    Answers that are no lists of arrays, as engines of other kinds give, are taken as they are.
+    """
+    for slot, probabilities in enumerate(answer if isinstance(answer, list) else ()):
+        if isinstance(probabilities, np.ndarray) and not np.isfinite(probabilities).all():
             return slot
     return None
 

@@ -80,6 +80,19 @@ def test_a_row_whose_answer_is_no_number_fails_alone_and_runs_once() -> None:
     run_in_virtual_time(check())
 
 
+@pytest.mark.parametrize("given", [None, "a label", 3.5, [[0.5, 0.5]]])
+def test_answers_of_other_kinds_are_given_out_as_they_are(given: Any) -> None:
+    class Other(FakeEngine):
+        def forward(self, rows: Sequence[Row], *_: Any) -> list[Any]:
+            return [given] * len(rows)
+
+    async def check() -> None:
+        async with batcher(Other()) as server:
+            assert await server.submit([row(1)]) == [given]
+
+    run_in_virtual_time(check())
+
+
 def test_a_row_that_fails_fails_alone() -> None:
     async def check() -> None:
         async with batcher() as server:

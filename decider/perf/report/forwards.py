@@ -14,16 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from decider.perf.calibration.grid_file import read_grid_file
-from decider.perf.report.heat_maps import Entry, HeatMap, details, heat_map
+from decider.perf.report.heat_maps import MOST_DETAILED, Entry, HeatMap, details, heat_map
 from decider.perf.report.quantities import counted, quantity
 from decider.perf.report.result_file import Cell, Result
 
 SECONDS = "forward.Forward.track_seconds"
 PER_REAL = "forward.Forward.track_microseconds_per_real_token"
 ROWS, LENGTH = "B", "T"
-MOST_DETAILED = 500
-"""Cells of a map that tells each one's interval, too: the page has to stay under 3 MB."""
-
 MEASURED_ON = ("commit", "machine", "cpu", "gpu", "torch", "model", "profile", "time")
 
 

@@ -22,6 +22,10 @@ SHADES = (
 )
 """Background and text of each step, lowest value first: the same by day and by night."""
 
+MOST_DETAILED = 500
+"""Cells of a map that tells of each what the table of all cells has, too: a page of thousands has
+to stay under 3 MB."""
+
 LONGEST_NUMBER = 18
 """Digits of a label that is ordered as a number; Python refuses to read very long ones."""
 

@@ -159,7 +159,8 @@ def _parsed(data: bytes) -> Any:
     """
     texts = data
     for written, name in NOT_FINITE.items():
-        texts = texts.replace(written, b'"%b"' % name)
+        if written in texts:
+            texts = texts.replace(written, b'"%b"' % name)
     try:
         return orjson.loads(texts)
     except orjson.JSONDecodeError:

@@ -21,6 +21,7 @@ from decider.perf.report.compared.words import (
 )
 from decider.perf.report.heat_maps import (
     DARK_TEXT,
+    MOST_DETAILED,
     Entry,
     HeatMap,
     Square,
@@ -83,9 +84,12 @@ def change_map(
 ) -> HeatMap:
     """Signed changes with their verdicts."""
     void = is_void(document)
+    detailed = len(cells) <= MOST_DETAILED
     row, column = parameters
     squares = {
-        (str(cell["parameters"][row]), str(cell["parameters"][column])): _square(cell, void)
+        (str(cell["parameters"][row]), str(cell["parameters"][column])): _square(
+            cell, void, detailed
+        )
         for cell in cells
     }
     return table_of_squares(title, *names, squares, VOID_LEGEND if void else LEGEND)
@@ -99,17 +103,18 @@ def _cells(document: Document, benchmark: str, *parameters: str) -> list[Cell]:
     ]
 
 
-def _square(cell: Cell, void: bool) -> Square:
+def _square(cell: Cell, void: bool, detailed: bool) -> Square:
     verdict, change = cell["verdict"], cell["change"]
     text = signed(change) or ("" if void else verdict)
     parts = [verdict_word(cell, void=void)]
     if change is not None:
         parts.append(f"{signed(change)}, interval {interval_of(cell)}")
-    if values := [v for v in (value(cell, "base"), value(cell, "head")) if v]:
-        parts.append(" → ".join(values))
-    if cell["smallest_visible"] is not None:
-        parts.append(f"visible from {signed(cell['smallest_visible'])}")
-    parts.append(counted(cell["pairs"], "pair"))
+    if detailed:
+        if values := [v for v in (value(cell, "base"), value(cell, "head")) if v]:
+            parts.append(" → ".join(values))
+        if cell["smallest_visible"] is not None:
+            parts.append(f"visible from {signed(cell['smallest_visible'])}")
+        parts.append(counted(cell["pairs"], "pair"))
     if cell["reason"]:
         parts.append(cell["reason"][:200])
     said = "; ".join(parts)
