@@ -127,6 +127,7 @@ def _without_collection() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.freeze()  # or the end of the program looks through all of them for nothing
         if enabled:
             gc.enable()
 

@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -27,8 +28,8 @@ EXACT = ("plans.", "end_to_end.EndToEndVirtual.")
 """Beginnings of the names of benchmarks whose figures are exact: the same input gives the same
 number on any machine. Everything else is noisy."""
 
-NOT_FINITE = {b"-Infinity": b"-inf", b"Infinity": b"inf", b"NaN": b"nan"}
-"""What asv writes of numbers that JSON does not have, and their names as texts."""
+NOT_FINITE = {b"NaN": b"nan", b"-Infinity": b"-inf", b"Infinity": b"inf"}
+"""What asv writes of numbers that JSON does not have, and their names as texts; NaN most often."""
 
 MOST_CELLS = 100_000
 """Cells of one benchmark; more are a damaged file."""
@@ -152,19 +153,17 @@ def read_result(
 
 
 def _parsed(data: bytes) -> Any:
-    """The content of a result file, five times as fast as the standard library.
+    """The content of a result file, much faster than by the standard library.
 
     asv writes bare NaN and Infinity, which are no JSON; as texts they are. One that stands inside a
     text already ends that text, so that such a file is left to the standard library.
     """
     texts = data
     for written, name in NOT_FINITE.items():
-        if written in texts:
-            texts = texts.replace(written, b'"%b"' % name)
-    try:
-        return orjson.loads(texts)
-    except orjson.JSONDecodeError:
-        return json.loads(data.decode("utf-8"))
+        texts = texts.replace(written, b'"%b"' % name)
+        with suppress(orjson.JSONDecodeError):
+            return orjson.loads(texts)
+    return json.loads(data.decode("utf-8"))
 
 
 def _result(
