@@ -66,12 +66,16 @@ def find_steps(values: Values, proposed: Sequence[int], correlation: float = 0.0
     """
     bounds = [0, *proposed, len(values)]
     test = _Test(values, correlation)
-    while len(bounds) > 2:
-        weakness = [test.weakness(bounds, k) for k in range(1, len(bounds) - 1)]
+    weakness = [test.weakness(bounds, k) for k in range(1, len(bounds) - 1)]
+    while weakness:
         weakest = max(weakness)
         if weakest < (False, LEVEL):
             return [Step(*one) for one in zip(bounds[1:-1], (w[1] for w in weakness), strict=True)]
-        del bounds[1 + weakness.index(weakest)]
+        place = weakness.index(weakest)
+        del weakness[place], bounds[place + 1]
+        for k in (place, place + 1):  # only the bounds beside it have other neighbours now
+            if 0 < k < len(bounds) - 1:
+                weakness[k - 1] = test.weakness(bounds, k)
     return []
 
 
@@ -118,7 +122,6 @@ class _Test:
     def __init__(self, values: Values, correlation: float) -> None:
         self._values = values
         self._correlation = correlation
-        self._known: dict[tuple[int, int, int], float] = {}
 
     def weakness(self, bounds: Sequence[int], k: int) -> tuple[bool, float]:
         """Of the bound `k`: whether a stretch beside it is too short, and its chance."""
@@ -126,16 +129,15 @@ class _Test:
         before, after = middle - start, end - middle
         is_newest = k == len(bounds) - 2
         too_short = before < LEAST_STRETCH or after < (LEAST_NEWEST if is_newest else LEAST_STRETCH)
-        if (start, middle, end) not in self._known:
-            parts = self._values[start:middle], self._values[middle:end]
-            self._known[start, middle, end] = chance_of(*parts, self._correlation)
+        parts = self._values[start:middle], self._values[middle:end]
+        chance = chance_of(*parts, self._correlation)
         # A short stretch has many places in a series, unless it is the newest one.
         count = len(self._values)
         if is_newest and after < before:
             trials = NEWEST_TRIALS
         else:
             trials = INNER_TRIALS * count / min(before, after)
-        return too_short, min(1.0, self._known[start, middle, end] * trials * math.log2(count))
+        return too_short, min(1.0, chance * trials * math.log2(count))
 
 
 def chance_of(before: Values, after: Values, correlation: float = 0.0) -> float:

@@ -14,7 +14,10 @@ from decider.perf.history.steps import (
     CLIPPED,
     LEAST_NEWEST,
     LEAST_STRETCH,
+    LEVEL,
+    Step,
     Values,
+    _Test,
     chance_of,
     find_steps,
     median,
@@ -137,3 +140,23 @@ def test_the_noise_is_told_from_neighbours_whatever_the_steps() -> None:
     values = _noise(7, 2_000)
     values[700:] += 50
     assert noise_of_differences(values) == pytest.approx(1, rel=0.1)
+
+
+@given(
+    values=st.lists(st.sampled_from([1.0, 1.01, 1.02, 1.1, 1.5]), min_size=8, max_size=60),
+    places=st.sets(st.integers(1, 59), max_size=10),
+)
+def test_the_steps_are_those_of_judging_all_bounds_anew_each_time(
+    values: list[float], places: set[int]
+) -> None:
+    array = np.array(values)
+    proposed = sorted(place for place in places if place < len(values))
+    bounds, test = [0, *proposed, len(values)], _Test(array, 0.0)
+    expected: list[Step] = []
+    while len(bounds) > 2:
+        weakness = [test.weakness(bounds, k) for k in range(1, len(bounds) - 1)]
+        if max(weakness) < (False, LEVEL):
+            expected = [Step(at, w[1]) for at, w in zip(bounds[1:-1], weakness, strict=True)]
+            break
+        del bounds[1 + weakness.index(max(weakness))]
+    assert find_steps(array, proposed) == expected
