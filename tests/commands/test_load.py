@@ -81,7 +81,15 @@ def test_a_run_without_measured_requests_is_void(tmp_path, table):
     assert "VOID" in run("--stand-in", table, *arguments).output
 
 
-def test_an_interrupt_prints_what_there_is(tmp_path, table):
+@pytest.fixture
+def interruptible():
+    """SIGINT interrupts, also where the tests were started in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_prints_what_there_is(tmp_path, table, interruptible):
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     try:
