@@ -22,6 +22,9 @@ REPORT_URL ?=
 # Without a GPU the constant to judge is the one that the server uses there.
 CPU_OVERHEAD = $(BIN)/python -c 'from decider.serve.settings import CPU_MERGE_OVERHEAD_TOKENS as n; print(n)'
 
+# Pages link commits to their repository where its address is given.
+LINKS = $(if $(REPOSITORY_URL),--repository-url '$(REPOSITORY_URL)')
+
 .DEFAULT_GOAL := help
 .PHONY: help setup bench bench-new compare self-test report comment site picture gpu-check browser test lint format clean
 
@@ -74,17 +77,17 @@ self-test: setup ## what this machine's verdicts are worth; hours on two cores
 
 report: setup ## the page of COMPARISON, written to OUT
 	$(BIN)/decider report --comparison '$(COMPARISON)' --out '$(or $(OUT),out/report.html)' \
-	  $(if $(REPOSITORY_URL),--repository-url '$(REPOSITORY_URL)')
+	  $(LINKS)
 
 comment: setup ## the comment for a pull request on COMPARISON, with a link to REPORT_URL
 	$(BIN)/decider report --comparison '$(COMPARISON)' --out out/report.html \
 	  --markdown '$(or $(OUT),out/comment.md)' \
-	  $(if $(REPORT_URL),--report-url '$(REPORT_URL)')
+	  $(if $(REPORT_URL),--report-url '$(REPORT_URL)') $(LINKS)
 
 site: setup ## the history site of RESULTS and COMPARISONS, written to OUT
 	$(BIN)/decider site --results '$(RESULTS)' \
 	  $(if $(wildcard $(COMPARISONS)),--comparisons '$(COMPARISONS)') \
-	  --out '$(or $(OUT),out/site)' $(if $(REPOSITORY_URL),--repository-url '$(REPOSITORY_URL)')
+	  --out '$(or $(OUT),out/site)' $(LINKS)
 
 picture: browser ## docs/report.png, from the page that make bench left
 	$$(command -v chromium || command -v google-chrome) --headless --no-sandbox --hide-scrollbars \

@@ -28,8 +28,7 @@ def figures() -> Iterator[tuple[str, dict[str, float]]]:
     """A label and the figures of each queue and cost model: costs, forwards, padded tokens, ledger.
 
     The costs of the plan and of per-bucket grouping are under the model that it was made with;
-    everything else is priced on the
-    ladder, which is what really runs.
+    everything else is priced on the ladder, which is what really runs.
 
     Raises:
         AssertionError: a plan costs more than per-bucket grouping.

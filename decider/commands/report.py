@@ -135,12 +135,13 @@ def _without_collection() -> Iterator[None]:
 def _write(request: _Request) -> None:
     """Make everything that was asked for, and only then write it."""
     from decider.perf.comparison.document import read_comparison
-    from decider.perf.report.page import begin, render
+    from decider.perf.report.page import render
     from decider.perf.report.repository import checked_repository_url
+    from decider.perf.report.vega import begin
 
     _check(request)
-    begin()
     url = request.repository_url and checked_repository_url(request.repository_url)
+    begin()
     comparison = read_comparison(request.comparison) if request.comparison else None
     comment = _comment(request, comparison)
     folder = _folder(request, comparison)

@@ -129,11 +129,13 @@ def _write(
 ) -> None:
     from decider.perf.history.results_reader import read_history
     from decider.perf.report.repository import checked_repository_url
+    from decider.perf.report.vega import begin
     from decider.perf.site.build import build_site
     from decider.perf.site.changes import search_series
     from decider.perf.site.reports import render_comparison
 
     checked = checked_repository_url(repository_url) if repository_url else None
+    begin()
     if comparisons is None and DEFAULT_COMPARISONS.is_dir():
         comparisons = DEFAULT_COMPARISONS
     history, problems = read_history(results, progress)

@@ -118,10 +118,10 @@ def _subject(document: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _bounds(count: int, runs: int) -> dict[str, float | None]:
     """Exact binomial bounds (Clopper and Pearson, 1934); none without a run."""
-    from scipy import stats  # two seconds, which not every comparison needs
-
     if not runs:
         return {"low": None, "high": None}
+    from scipy import stats  # slow to import, and not every comparison has parts to add up
+
     low, high = stats.binomtest(count, runs).proportion_ci(CONFIDENCE, method="exact")
     return {"low": float(low), "high": float(high)}
 

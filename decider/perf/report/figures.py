@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from decider.perf.report.charts import Chart, Series, ledger_chart, planning_chart, textbook_chart
@@ -90,26 +90,36 @@ def _ledger(result: Result, model: str) -> Chart | None:
     queues = [queue for queue in parts["overhead"] if all(queue in parts[part] for part in parts)]
     if not queues:
         return None
-    records, rows = [], []
+    records: list[Mapping[str, object]] = []
+    rows = []
     for mix, size in queues:
         # The figures are per real token, so the real tokens themselves are 1 of it.
         ledger = {REAL_TOKENS: 1.0} | {part: parts[part][mix, size] for part in parts}
         queue = f"{mix}, {size} rows"
-        records += [
-            {
-                "queue": queue,
-                "part": part,
-                "order": order,
-                "tokens": value,
-                "value": quantity(value, "ratio"),
-            }
-            for order, (part, value) in enumerate(ledger.items())
-        ]
-        values = (*ledger.values(), sum(ledger.values()))
-        rows.append((mix, size, *(quantity(value, "ratio") for value in values)))
+        records += ledger_records(queue, ledger)
+        rows.append((mix, size, *ledger_row(ledger)))
     headers = ("mix", "rows", REAL_TOKENS, *WASTE, "cost")
     series = Series(records, headers, rows)
     return ledger_chart(f"Planned with the {model} cost", series, (REAL_TOKENS, *WASTE))
+
+
+def ledger_records(queue: str, ledger: Mapping[str, float]) -> list[Mapping[str, object]]:
+    """What `ledger_chart` draws of one queue, whose parts are in token-units a real token."""
+    return [
+        {
+            "queue": queue,
+            "part": part,
+            "order": order,
+            "tokens": float(f"{value:.5g}"),
+            "value": quantity(value, "ratio"),
+        }
+        for order, (part, value) in enumerate(ledger.items())
+    ]
+
+
+def ledger_row(ledger: Mapping[str, float]) -> tuple[str, ...]:
+    """The parts and their sum for the table."""
+    return tuple(quantity(value, "ratio") for value in (*ledger.values(), sum(ledger.values())))
 
 
 def _planning(cells: Sequence[Cell]) -> Series:

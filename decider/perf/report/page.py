@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -39,14 +37,10 @@ from decider.perf.report.quantities import exact
 from decider.perf.report.repository import commit_address
 from decider.perf.report.result_file import Result
 from decider.perf.report.summary import summary
+from decider.perf.report.vega import begin, vega_program
 from decider.version import __version__
 
 FOOTPRINT = "footprint."
-BUNDLE = """
-import sys, vl_convert
-source = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-sys.stdout.buffer.write(source.encode("utf-8"))
-"""
 
 
 class Section(NamedTuple):
@@ -115,14 +109,14 @@ def render(
 
     Raises:
         ValueError: there is neither comparison nor result, the baseline is the result itself, the
-            grid file is malformed, or the comparison holds a number that cannot be meant.
+            grid file is malformed, or the diagrams' program cannot be bundled.
         OSError: the grid file cannot be read.
     """
     if result is None and comparison is None:
         raise ValueError("neither a comparison nor a result of asv: there is nothing to show")
-    begin()
+    begin()  # where the caller has not done so before it read files
     sections, context = _content(result, baseline, grid_file, results, comparison)
-    bundle, script = _bundle(), _script()
+    bundle, script = _inline(vega_program()), _script()
     return (
         _environment()
         .get_template("page.html")
@@ -143,14 +137,6 @@ def render(
             version=__version__,
         )
     )
-
-
-def begin() -> None:
-    """Begin what takes seconds and needs no content: with a second processor it is done meanwhile.
-
-    `render` does it itself; who has files to read first calls this before.
-    """
-    _bundling()
 
 
 def render_comparison(document: Document, repository_url: str | None = None) -> str:
@@ -242,40 +228,13 @@ def _environment() -> Environment:
 
 
 @cache
-def _bundle() -> Markup:
-    """Vega, Vega-Lite and Vega-Embed as one script, from the installed vl-convert.
-
-    Raises:
-        RuntimeError: the process that was to make it failed; the message is its own.
-    """
-    bundling = _bundling()
-    source, errors = bundling.communicate()
-    if bundling.returncode:
-        raise RuntimeError(f"the diagrams' code could not be bundled: {errors.strip()}")
-    return _inline(source)
-
-
-@cache
-def _bundling() -> subprocess.Popen[str]:
-    import vl_convert  # noqa: F401 - that it is missing is better told here than by the process
-
-    # A process, since a thread would not do: vl-convert holds Python's lock all the time.
-    return subprocess.Popen(
-        [sys.executable, "-c", BUNDLE],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-    )
-
-
-@cache
 def _script() -> Markup:
     folder = resources.files("decider.perf.report") / "templates"
     return _inline((folder / "page.js").read_text(encoding="utf-8"))
 
 
 def _inline(source: str) -> Markup:
-    """A script of ours as it stands between its tags; it must not end them."""
+    """A script as it stands between its tags; it must not end them."""
     for ending in ("</script", "<!--"):
         if ending in source.lower():
             raise ValueError(f"a script that holds {ending!r} cannot stand in the page")

@@ -153,7 +153,7 @@ def read_result(
 
 
 def _parsed(data: bytes) -> Any:
-    """The content of a result file, much faster than by the standard library.
+    """The content of a result file, by orjson: a folder may hold years of them.
 
     asv writes bare NaN and Infinity, which are no JSON; as texts they are. One that stands inside a
     text already ends that text, so that such a file is left to the standard library.

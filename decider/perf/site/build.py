@@ -9,13 +9,14 @@ from functools import partial
 from pathlib import Path
 
 from decider.perf.history.results_history import ResultsHistory, Run
+from decider.perf.report.vega import vega_program
 from decider.perf.site.benchmark_page import benchmark_address, benchmark_page
 from decider.perf.site.changes import CellChange, Finder, changes_of
 from decider.perf.site.commit_page import CommitFacts, commit_page
 from decider.perf.site.index_page import Overview, benchmark_line, commit_line, index_page
 from decider.perf.site.links import Links
 from decider.perf.site.output_folder import replaced_folder
-from decider.perf.site.rendering import CHARTS_FILE, charts_program, write_page
+from decider.perf.site.rendering import CHARTS_FILE, write_page
 from decider.perf.site.reports import Render, Report, read_reports, write_report
 
 Progress = Callable[[str, int, int], None]
@@ -68,7 +69,7 @@ def build_site(
     overview = Overview(reports=reports, problems=[*problems, *unreadable])
     links = Links((run.commit.hash for run in history.runs), repository_url)
     with replaced_folder(out) as site:
-        (site / CHARTS_FILE).write_text(charts_program(), encoding="utf-8")
+        (site / CHARTS_FILE).write_text(vega_program(), encoding="utf-8")
         _write_benchmarks(history, site, find, overview, progress)
         _write_commits(history, site, links, overview, progress)
         for done, report in enumerate(reports):

@@ -55,14 +55,6 @@ def write_page(path: Path, text: str) -> None:
 
 
 @cache
-def charts_program() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script, from the installed vl-convert."""
-    import vl_convert
-
-    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-
-
-@cache
 def _environment() -> Environment:
     return Environment(
         loader=PackageLoader("decider.perf.site"),

@@ -5,7 +5,7 @@ From the sums that a comparison keeps; a comparison of an older decider may lack
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,9 +13,9 @@ from decider.perf.comparison.document import Document
 from decider.perf.report.charts import Chart, Series, ledger_chart
 from decider.perf.report.compared.cost_facts import SIDES
 from decider.perf.report.compared.words import signed
-from decider.perf.report.figures import REAL_TOKENS, WASTE
+from decider.perf.report.figures import REAL_TOKENS, WASTE, ledger_records, ledger_row
 from decider.perf.report.heat_maps import Entry, HeatMap, heat_map
-from decider.perf.report.quantities import exact, quantity
+from decider.perf.report.quantities import exact
 
 COST, PER_BUCKET = "cost", "per-bucket cost"
 FIGURES = {REAL_TOKENS: REAL_TOKENS} | {part: part.replace("-", " ") for part in WASTE}
@@ -101,9 +101,8 @@ def _ledger(model: str, groups: Mapping[Group, Sums]) -> Chart:
             bars = {"both sides": bars["head"]}
         for name, ledger in bars.items():
             queue = f"{group.mix}, {group.rows} rows" + (f", {name}" if name in SIDES else "")
-            records += _records(queue, ledger)
-            values = (*ledger.values(), sum(ledger.values()))
-            rows.append((group.mix, group.rows, name, *(quantity(v, "ratio") for v in values)))
+            records += ledger_records(queue, ledger)
+            rows.append((group.mix, group.rows, name, *ledger_row(ledger)))
     series = Series(records, ("mix", "rows", "side", *FIGURES, "cost"), rows)
     return ledger_chart(f"Planned with the {model} cost", series, tuple(FIGURES))
 
@@ -112,16 +111,3 @@ def _parts(sums: Sums, side: int) -> dict[str, float]:
     """The ledger of one side, in token-units a real token."""
     tokens = sums[REAL_TOKENS][side]
     return {part: sums[name][side] / tokens for part, name in FIGURES.items()}
-
-
-def _records(queue: str, ledger: Mapping[str, float]) -> Sequence[Mapping[str, object]]:
-    return [
-        {
-            "queue": queue,
-            "part": part,
-            "order": order,
-            "tokens": float(f"{value:.5g}"),
-            "value": quantity(value, "ratio"),
-        }
-        for order, (part, value) in enumerate(ledger.items())
-    ]
